@@ -1,0 +1,112 @@
+package events
+
+import (
+	"bytes"
+	stdjson "encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// MaxDepth bounds the nesting of arguments.
+const MaxDepth = 64
+
+// ErrArguments is the class of errors of DecodeArguments: the text is kept and
+// shown, the call gets an error result, and nobody is asked.
+var ErrArguments = errors.New("arguments are not valid")
+
+// Arguments are a call's arguments after the one strict decoder that policy,
+// pages, schema check and tools share.
+type Arguments struct {
+	// Text is what the tool gets: the model's own text, or "{}" where that was
+	// absent, null or empty.
+	Text []byte
+	// Value is Text as Go values, numbers as json.Number with every digit.
+	Value map[string]any
+}
+
+// DecodeArguments reads the arguments of a call. Absent, null and empty are
+// {}. It refuses what is not one JSON object (RFC 8259), repeated names,
+// invalid UTF-8, and nesting beyond MaxDepth.
+func DecodeArguments(text []byte) (Arguments, error) {
+	switch trimmed := bytes.TrimSpace(text); {
+	case len(trimmed) == 0, string(trimmed) == "null":
+		return Arguments{Text: []byte("{}"), Value: map[string]any{}}, nil
+	}
+	dec := jsontext.NewDecoder(bytes.NewReader(text))
+	v, err := decodeValue(dec)
+	if err != nil {
+		return Arguments{}, fmt.Errorf("%w: %w", ErrArguments, err)
+	}
+	object, ok := v.(map[string]any)
+	if !ok {
+		return Arguments{}, fmt.Errorf("%w: they must be one JSON object", ErrArguments)
+	}
+	if _, err := dec.ReadToken(); !errors.Is(err, io.EOF) {
+		return Arguments{}, fmt.Errorf("%w: something follows the object", ErrArguments)
+	}
+	return Arguments{Text: text, Value: object}, nil
+}
+
+func decodeValue(dec *jsontext.Decoder) (any, error) {
+	if dec.StackDepth() > MaxDepth {
+		return nil, fmt.Errorf("nested deeper than %d levels", MaxDepth)
+	}
+	switch dec.PeekKind() {
+	case '{':
+		return decodeObject(dec)
+	case '[':
+		return decodeArray(dec)
+	}
+	tok, err := dec.ReadToken()
+	if err != nil {
+		return nil, err
+	}
+	switch tok.Kind() {
+	case '"':
+		return tok.String(), nil
+	case '0':
+		return stdjson.Number(tok.String()), nil
+	case 'n':
+		return nil, nil //nolint:nilnil // JSON null is a value
+	default:
+		return tok.Bool(), nil
+	}
+}
+
+func decodeObject(dec *jsontext.Decoder) (any, error) {
+	if _, err := dec.ReadToken(); err != nil {
+		return nil, err
+	}
+	object := map[string]any{}
+	for dec.PeekKind() != '}' {
+		tok, err := dec.ReadToken()
+		if err != nil {
+			return nil, err
+		}
+		key := tok.String()
+		if object[key], err = decodeValue(dec); err != nil {
+			return nil, err
+		}
+	}
+	_, err := dec.ReadToken()
+	return object, err
+}
+
+func decodeArray(dec *jsontext.Decoder) (any, error) {
+	if _, err := dec.ReadToken(); err != nil {
+		return nil, err
+	}
+	array := []any{}
+	for dec.PeekKind() != ']' {
+		v, err := decodeValue(dec)
+		if err != nil {
+			return nil, err
+		}
+		array = append(array, v)
+	}
+	_, err := dec.ReadToken()
+	return array, err
+}

@@ -1,0 +1,91 @@
+package events
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// timeLayout is RFC 3339 in UTC with microseconds.
+const timeLayout = "2006-01-02T15:04:05.000000Z"
+
+// Time is an instant to the microsecond, on the wire RFC 3339 in UTC with six
+// decimals: "2026-11-30T12:03:00.000000Z".
+type Time struct{ time.Time }
+
+// At returns t as it goes over the wire.
+func At(t time.Time) Time { return Time{t.UTC().Truncate(time.Microsecond)} }
+
+// Micros returns the instant of microseconds since 1970 UTC.
+func Micros(us int64) Time { return Time{time.UnixMicro(us).UTC()} }
+
+// MarshalText implements encoding.TextMarshaler.
+func (t Time) MarshalText() ([]byte, error) {
+	if y := t.Year(); y < 1 || y > 9999 {
+		return nil, fmt.Errorf("time %v is outside the years 1 to 9999", t.Time)
+	}
+	return t.UTC().AppendFormat(nil, timeLayout), nil
+}
+
+// UnmarshalText implements encoding.TextUnmarshaler. It takes the wire form
+// alone.
+func (t *Time) UnmarshalText(b []byte) error {
+	p, err := time.Parse(timeLayout, string(b))
+	if err != nil {
+		return fmt.Errorf("time %.40q is not RFC 3339 in UTC with microseconds", b)
+	}
+	t.Time = p
+	return nil
+}
+
+// Duration is a span to the microsecond, on the wire ISO 8601 in seconds:
+// "PT180S", "PT0.5S".
+type Duration time.Duration
+
+// MarshalText implements encoding.TextMarshaler.
+func (d Duration) MarshalText() ([]byte, error) {
+	if d < 0 {
+		return nil, fmt.Errorf("duration %v is negative", time.Duration(d))
+	}
+	us := time.Duration(d).Microseconds()
+	s := strconv.FormatInt(us/1e6, 10)
+	if f := us % 1e6; f != 0 {
+		s += strings.TrimRight(fmt.Sprintf(".%06d", f), "0")
+	}
+	return []byte("PT" + s + "S"), nil
+}
+
+// UnmarshalText implements encoding.TextUnmarshaler. It takes the wire form
+// alone.
+func (d *Duration) UnmarshalText(b []byte) error {
+	bad := fmt.Errorf("duration %.40q is not ISO 8601 in seconds, as PT180S", b)
+	s, ok1 := strings.CutPrefix(string(b), "PT")
+	s, ok2 := strings.CutSuffix(s, "S")
+	whole, fraction, dot := strings.Cut(s, ".")
+	if !ok1 || !ok2 || !digits(whole) || len(whole) > 9 || dot && !digits(fraction) || len(fraction) > 6 {
+		return bad
+	}
+	seconds, err := strconv.ParseInt(whole, 10, 64)
+	if err != nil {
+		return bad
+	}
+	var us int64
+	if dot {
+		us, err = strconv.ParseInt((fraction + "000000")[:6], 10, 64)
+		if err != nil {
+			return bad
+		}
+	}
+	*d = Duration(time.Duration(seconds)*time.Second + time.Duration(us)*time.Microsecond)
+	return nil
+}
+
+func digits(s string) bool {
+	for _, c := range []byte(s) {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return s != ""
+}
