@@ -31,8 +31,8 @@ type Arguments struct {
 // {}. It refuses what is not one JSON object (RFC 8259), repeated names,
 // invalid UTF-8, and nesting beyond MaxDepth.
 func DecodeArguments(text []byte) (Arguments, error) {
-	switch trimmed := bytes.TrimSpace(text); {
-	case len(trimmed) == 0, string(trimmed) == "null":
+	// JSON's white space alone: bytes.TrimSpace would take a no-break space.
+	if trimmed := bytes.Trim(text, " \t\r\n"); len(trimmed) == 0 || string(trimmed) == "null" {
 		return Arguments{Text: []byte("{}"), Value: map[string]any{}}, nil
 	}
 	dec := jsontext.NewDecoder(bytes.NewReader(text))
@@ -51,13 +51,12 @@ func DecodeArguments(text []byte) (Arguments, error) {
 }
 
 func decodeValue(dec *jsontext.Decoder) (any, error) {
-	if dec.StackDepth() > MaxDepth {
+	switch kind := dec.PeekKind(); {
+	case (kind == '{' || kind == '[') && dec.StackDepth() >= MaxDepth:
 		return nil, fmt.Errorf("nested deeper than %d levels", MaxDepth)
-	}
-	switch dec.PeekKind() {
-	case '{':
+	case kind == '{':
 		return decodeObject(dec)
-	case '[':
+	case kind == '[':
 		return decodeArray(dec)
 	}
 	tok, err := dec.ReadToken()

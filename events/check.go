@@ -1,8 +1,10 @@
 package events
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"time"
 )
 
 // MaxIndex bounds the calls of one turn.
@@ -106,8 +108,8 @@ func (t Terms) check() error {
 	if t.Quorum < 1 {
 		return fmt.Errorf("quorum is %d, want 1 or more", t.Quorum)
 	}
-	if t.Timeout <= 0 || t.StartWithin <= 0 {
-		return fmt.Errorf("timeout and start_within must be above zero")
+	if us := Duration(time.Microsecond); t.Timeout < us || t.StartWithin < us {
+		return errors.New("timeout and start_within must be a microsecond or more")
 	}
 	for _, a := range t.Approvers {
 		if err := name("approvers", a); err != nil {

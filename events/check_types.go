@@ -110,12 +110,19 @@ func (e *RoundFinished) check() error {
 		return fmt.Errorf("round %d, attempt %d or calls %d is out of bounds", e.Round, e.Attempt, e.Calls)
 	}
 	for _, r := range e.Repairs {
-		if err := first(oneOf("repairs.what", r.What, []string{RepairID, RepairArguments}), label("repairs.now", r.Now)); err != nil {
+		if err := r.check(); err != nil {
 			return err
 		}
 	}
 	return first(e.Agent.check(), e.Usage.check(), names("run_id", e.RunID, "batch_id", e.BatchID, "dialect", e.Dialect),
 		labels("finish_reason", e.FinishReason, "code", e.Code), oneOf("outcome", e.Outcome, roundOutcomes()))
+}
+
+func (r Repair) check() error {
+	if r.Index < 0 || r.Index >= MaxIndex {
+		return fmt.Errorf("repairs.index is %d, want 0 to %d", r.Index, MaxIndex-1)
+	}
+	return first(oneOf("repairs.what", r.What, []string{RepairID, RepairArguments}), label("repairs.now", r.Now))
 }
 
 // What a Repair changes.

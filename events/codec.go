@@ -3,6 +3,7 @@ package events
 import (
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/go-json-experiment/json"
 )
@@ -98,8 +99,9 @@ func (t Type) Critical() bool {
 	}
 }
 
-// DecodeData reads the data of an event. It refuses unknown, repeated and
-// differently-cased members, and values that the schema does not allow.
+// DecodeData reads the data of an event. It refuses unknown, repeated, missing
+// and differently-cased members, nulls, and values that the schema does not
+// allow.
 func DecodeData(t Type, version int, data []byte) (Event, error) {
 	e := newEvent(t, version)
 	if e == nil {
@@ -111,6 +113,9 @@ func DecodeData(t Type, version int, data []byte) (Event, error) {
 	if err := json.Unmarshal(data, e, json.RejectUnknownMembers(true)); err != nil {
 		return nil, fmt.Errorf("%w: data of %s: %w", ErrMalformed, t, err)
 	}
+	if err := shapes()[t].checkPresence(data); err != nil {
+		return nil, fmt.Errorf("%w: data of %s: %w", ErrMalformed, t, err)
+	}
 	if err := check(e); err != nil {
 		return nil, fmt.Errorf("%w: data of %s: %w", ErrMalformed, t, err)
 	}
@@ -119,6 +124,9 @@ func DecodeData(t Type, version int, data []byte) (Event, error) {
 
 // check reports the first thing in an event that its schema does not allow.
 func check(e Event) error {
+	if e == nil || reflect.ValueOf(e).IsNil() {
+		return errors.New("there is no event")
+	}
 	for _, r := range e.refs() {
 		if err := r.check(); err != nil {
 			return err

@@ -1,6 +1,8 @@
 package events
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -11,6 +13,9 @@ import (
 
 // SpecVersion is the version of CloudEvents of every envelope.
 const SpecVersion = "1.0"
+
+// maxAttributeBytes bounds the attributes that join several names.
+const maxAttributeBytes = 2 * MaxNameBytes
 
 // Envelope is a CloudEvents 1.0 event in structured JSON.
 type Envelope struct {
@@ -34,7 +39,8 @@ type Envelope struct {
 
 // DecodeEnvelope reads an envelope. It refuses repeated and differently-cased
 // members and a missing attribute; extension attributes that it does not know
-// pass. It does not read the data: see Event.
+// pass, and null is an attribute that is not set (CloudEvents JSON format). It
+// does not read the data: see Event.
 func DecodeEnvelope(b []byte) (Envelope, error) {
 	var e Envelope
 	if len(b) > MaxEnvelopeBytes {
@@ -43,10 +49,38 @@ func DecodeEnvelope(b []byte) (Envelope, error) {
 	if err := json.Unmarshal(b, &e); err != nil {
 		return Envelope{}, fmt.Errorf("%w: envelope: %w", ErrMalformed, err)
 	}
+	if err := checkAttributeNames(b); err != nil {
+		return Envelope{}, fmt.Errorf("%w: envelope: %w", ErrMalformed, err)
+	}
 	if err := e.check(); err != nil {
 		return Envelope{}, fmt.Errorf("%w: envelope: %w", ErrMalformed, err)
 	}
 	return e, nil
+}
+
+// checkAttributeNames holds attributes to the naming convention of CloudEvents
+// 1.0, lower-case letters and digits, so that no "ID" travels beside "id" for a
+// laxer reader to prefer. The envelope has been decoded before.
+func checkAttributeNames(b []byte) error {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(b), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if tok, err := dec.ReadToken(); err != nil || tok.Kind() != '{' {
+		return errors.New("is not an object")
+	}
+	for dec.PeekKind() != '}' {
+		name, err := dec.ReadValue()
+		if err != nil {
+			return err
+		}
+		for _, c := range name[1 : len(name)-1] {
+			if (c < 'a' || c > 'z') && (c < '0' || c > '9') {
+				return fmt.Errorf("attribute %.40s: names are lower-case letters and digits", name)
+			}
+		}
+		if err := dec.SkipValue(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Version returns the version of the data that dataschema names, or 0.
@@ -72,41 +106,54 @@ func SchemaPath(t Type, version int) string {
 // Event decodes the data. Its errors are ErrUnknownType, ErrUnknownVersion and
 // ErrMalformed.
 func (e Envelope) Event() (Event, error) {
-	return DecodeData(e.Type, e.Version(), e.Data)
+	if e.Type.Known() && e.Version() == 0 {
+		return nil, fmt.Errorf("%w: dataschema %.80q of %s, want %s", ErrUnknownVersion, e.DataSchema, e.Type,
+			SchemaPath(e.Type, e.Type.Version()))
+	}
+	event, err := DecodeData(e.Type, e.Version(), e.Data)
+	if err == nil && e.Critical != e.Type.Critical() {
+		return nil, fmt.Errorf("%w: critical is %t for %s", ErrMalformed, e.Critical, e.Type)
+	}
+	return event, err
 }
 
 func (e Envelope) check() error {
 	if e.SpecVersion != SpecVersion {
 		return fmt.Errorf("specversion is %.20q, want %q", e.SpecVersion, SpecVersion)
 	}
-	for _, a := range []struct{ name, value string }{
-		{"id", e.ID},
-		{"source", e.Source},
-		{"type", string(e.Type)},
-		{"dataschema", e.DataSchema},
-		{"partitionkey", e.PartitionKey},
-		{"sequence", e.Sequence},
+	if err := first(names("id", e.ID, "type", string(e.Type)), labels("sessionid", e.SessionID, "causationid", e.CausationID)); err != nil {
+		return err
+	}
+	// A subject joins a name and a number, a source three names of ours.
+	for _, a := range []struct {
+		name, value string
+		required    bool
+	}{
+		{"source", e.Source, true},
+		{"subject", e.Subject, false},
+		{"dataschema", e.DataSchema, true},
+		{"partitionkey", e.PartitionKey, true},
+		{"traceparent", e.TraceParent, false},
 	} {
-		if a.value == "" {
+		if a.required && a.value == "" {
 			return fmt.Errorf("%s is missing", a.name)
 		}
-	}
-	for _, s := range []string{e.ID, e.Source, string(e.Type), e.Subject, e.DataSchema, e.SessionID, e.PartitionKey, e.Sequence, e.CausationID, e.TraceParent} {
-		if len(s) > 2*MaxNameBytes {
-			return fmt.Errorf("an attribute of %d bytes, the bound is %d", len(s), 2*MaxNameBytes)
+		if len(a.value) > maxAttributeBytes {
+			return fmt.Errorf("%s has %d bytes, the bound is %d", a.name, len(a.value), maxAttributeBytes)
 		}
 	}
-	if len(e.ID) > MaxNameBytes || len(e.SessionID) > MaxNameBytes {
-		return fmt.Errorf("id or sessionid is beyond %d bytes", MaxNameBytes)
-	}
+	return e.checkValues()
+}
+
+func (e Envelope) checkValues() error {
 	if e.Time.IsZero() {
-		return fmt.Errorf("time is missing")
+		return errors.New("time is missing")
 	}
-	if !digits(e.Sequence) {
+	if _, err := strconv.ParseUint(e.Sequence, 10, 64); err != nil || !decimal(e.Sequence) {
 		return fmt.Errorf("sequence %.40q is not a decimal number", e.Sequence)
 	}
 	if len(e.Data) == 0 {
-		return fmt.Errorf("data is missing")
+		return errors.New("data is missing")
 	}
 	return nil
 }

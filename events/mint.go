@@ -87,7 +87,7 @@ func (m *Minter) mint(d Draft, earlier []Minted, sequence uint64) (Minted, error
 		}
 	}
 	if err := check(data); err != nil {
-		return Minted{}, fmt.Errorf("%s: %w", data.Type(), err)
+		return Minted{}, fmt.Errorf("%T: %w", data, err)
 	}
 	raw, err := json.Marshal(data, json.Deterministic(true))
 	if err != nil {

@@ -100,6 +100,9 @@ func (r *Ref) check() error {
 	if len(r.MediaType) == 0 || len(r.MediaType) > MaxNameBytes || len(r.In) > MaxNameBytes {
 		return fmt.Errorf("payload reference: media_type is missing or beyond %d bytes, or in is", MaxNameBytes)
 	}
+	if w := r.TruncatedFrom; w != nil && (w.Bytes < 0 || len(w.Commitment) != 2*sha256.Size || !isHex(w.Commitment)) {
+		return fmt.Errorf("payload reference: truncated_from of %d bytes, commitment %.70q", w.Bytes, w.Commitment)
+	}
 	return nil
 }
 

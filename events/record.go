@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
@@ -135,12 +136,12 @@ func cut(b []byte, width int) (field, rest []byte, ok bool) {
 	if len(b) < width {
 		return nil, nil, false
 	}
-	n := 0
+	var n uint64 // an int has 32 bits on some machines
 	for _, c := range b[:width] {
-		n = n<<8 | int(c)
+		n = n<<8 | uint64(c)
 	}
 	b = b[width:]
-	if n > len(b) {
+	if n > uint64(len(b)) {
 		return nil, nil, false
 	}
 	if n == 0 {
@@ -161,5 +162,5 @@ type Digest string
 // DigestOf returns the SHA-256 of b.
 func DigestOf(b []byte) Digest {
 	sum := sha256.Sum256(b)
-	return Digest(fmt.Sprintf("%x", sum))
+	return Digest(hex.EncodeToString(sum[:]))
 }

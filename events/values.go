@@ -22,7 +22,7 @@ func Micros(us int64) Time { return Time{time.UnixMicro(us).UTC()} }
 
 // MarshalText implements encoding.TextMarshaler.
 func (t Time) MarshalText() ([]byte, error) {
-	if y := t.Year(); y < 1 || y > 9999 {
+	if y := t.UTC().Year(); y < 1 || y > 9999 {
 		return nil, fmt.Errorf("time %v is outside the years 1 to 9999", t.Time)
 	}
 	return t.UTC().AppendFormat(nil, timeLayout), nil
@@ -32,23 +32,27 @@ func (t Time) MarshalText() ([]byte, error) {
 // alone.
 func (t *Time) UnmarshalText(b []byte) error {
 	p, err := time.Parse(timeLayout, string(b))
-	if err != nil {
+	// time.Parse also takes an hour of one digit and a decimal comma.
+	if err != nil || p.Year() < 1 || p.Format(timeLayout) != string(b) {
 		return fmt.Errorf("time %.40q is not RFC 3339 in UTC with microseconds", b)
 	}
 	t.Time = p
 	return nil
 }
 
+// maxSeconds bounds a Duration's whole seconds: nine digits, 31 years.
+const maxSeconds = 999_999_999
+
 // Duration is a span to the microsecond, on the wire ISO 8601 in seconds:
-// "PT180S", "PT0.5S".
+// "PT180S", "PT0.5S". What is below a microsecond is cut off.
 type Duration time.Duration
 
 // MarshalText implements encoding.TextMarshaler.
 func (d Duration) MarshalText() ([]byte, error) {
-	if d < 0 {
-		return nil, fmt.Errorf("duration %v is negative", time.Duration(d))
-	}
 	us := time.Duration(d).Microseconds()
+	if d < 0 || us/1e6 > maxSeconds {
+		return nil, fmt.Errorf("duration %v is not between 0 and %d seconds", time.Duration(d), maxSeconds)
+	}
 	s := strconv.FormatInt(us/1e6, 10)
 	if f := us % 1e6; f != 0 {
 		s += strings.TrimRight(fmt.Sprintf(".%06d", f), "0")
@@ -57,29 +61,32 @@ func (d Duration) MarshalText() ([]byte, error) {
 }
 
 // UnmarshalText implements encoding.TextUnmarshaler. It takes the wire form
-// alone.
+// alone: no leading zeros, no trailing ones in a fraction.
 func (d *Duration) UnmarshalText(b []byte) error {
-	bad := fmt.Errorf("duration %.40q is not ISO 8601 in seconds, as PT180S", b)
 	s, ok1 := strings.CutPrefix(string(b), "PT")
 	s, ok2 := strings.CutSuffix(s, "S")
 	whole, fraction, dot := strings.Cut(s, ".")
-	if !ok1 || !ok2 || !digits(whole) || len(whole) > 9 || dot && !digits(fraction) || len(fraction) > 6 {
-		return bad
+	if !ok1 || !ok2 || !decimal(whole) || len(whole) > 9 || dot && !decimals(fraction) {
+		return fmt.Errorf("duration %.40q is not ISO 8601 in seconds, as PT180S", b)
 	}
 	seconds, err := strconv.ParseInt(whole, 10, 64)
 	if err != nil {
-		return bad
+		return err
 	}
-	var us int64
-	if dot {
-		us, err = strconv.ParseInt((fraction + "000000")[:6], 10, 64)
-		if err != nil {
-			return bad
-		}
+	us, err := strconv.ParseInt((fraction + "000000")[:6], 10, 64)
+	if err != nil {
+		return err
 	}
 	*d = Duration(time.Duration(seconds)*time.Second + time.Duration(us)*time.Microsecond)
 	return nil
 }
+
+// decimal reports whether s is a number from 0, without leading zeros.
+func decimal(s string) bool { return digits(s) && (len(s) == 1 || s[0] != '0') }
+
+// decimals reports whether s may follow a decimal point: one to six digits, the
+// last not 0.
+func decimals(s string) bool { return digits(s) && len(s) <= 6 && s[len(s)-1] != '0' }
 
 func digits(s string) bool {
 	for _, c := range []byte(s) {

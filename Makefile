@@ -1,0 +1,87 @@
+# Plain make and sh. A fresh machine needs Go, a C compiler and make, no more;
+# the tests that want a browser skip, loudly, where there is none.
+#
+#   REQUIRE_ALL=1 make test    what would skip for want of a tool fails instead
+#   make test GO=go1.26.8      another Go
+
+.POSIX:
+
+GO = go
+
+# sqlite_fts5 compiles the full-text search into SQLite: without it the program
+# builds and then cannot open its views, so nothing here is built without it.
+TAGS = -tags sqlite_fts5
+
+TEST_FLAGS = -race -timeout 15m
+
+LINT_VERSION = v2.15.0
+LINT = bin/golangci-lint-$(LINT_VERSION)
+
+# Programs whose standard output belongs in the bench report, after the Go
+# benchmarks: folders, separated by blanks.
+BENCH_REPORTS =
+BENCH = .
+BENCH_FLAGS = -benchmem
+
+.PHONY: help run test lint generate bench cases layering compiler vet format generated unit
+
+help: ## say what can be made
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+
+run: compiler ## build bin/agentd and run its demo: one command to a call that you approve
+	@$(GO) build $(TAGS) -o bin/agentd ./cmd/agentd
+	@exec bin/agentd demo
+
+test: compiler format generated vet unit ## everything that must hold before a commit, race detector included
+
+lint: $(LINT) ## the house style, by the pinned linter (built into ./bin the first time)
+	$(LINT) run ./...
+
+generate: ## write the generated files anew
+	$(GO) tool templ generate
+	$(GO) generate $(TAGS) ./...
+
+bench: compiler ## print the bench report; BENCH=regexp picks
+	@packages=$$(find . -name '*_test.go' -exec grep -l '^func Benchmark' {} + | \
+		sed 's|/[^/]*$$||' | sort -u); \
+	if [ -n "$$packages" ]; then \
+		$(GO) test $(TAGS) -run '^$$' -bench '$(BENCH)' $(BENCH_FLAGS) -p 1 $$packages; \
+	fi
+	@for program in $(BENCH_REPORTS); do $(GO) run $(TAGS) "./$$program" || exit 1; done
+
+cases: compiler ## judge the machine-readable cases of DIR=folder, a line a case
+	@test -n "$(DIR)" || { echo 'make cases: say where they are: make cases DIR=folder' >&2; exit 2; }
+	@$(GO) run $(TAGS) ./internal/cases/run "$(DIR)"
+
+layering: ## only the package map: who may import whom
+	$(GO) test $(TAGS) ./internal/layering
+
+# SQLite is C. Go switches cgo off without a word where it finds no compiler,
+# and what is built then fails at its first database; say it here instead.
+compiler:
+	@test "$$($(GO) env CGO_ENABLED)" = 1 || { \
+		echo 'make: SQLite needs a C compiler: install gcc or clang, and do not set CGO_ENABLED=0' >&2; exit 1; }
+
+format:
+	@files=$$(gofmt -l .); test -z "$$files" || { \
+		echo "not formatted, run gofmt -w on:" >&2; echo "$$files" >&2; exit 1; }
+
+generated:
+	@$(GO) tool templ generate -check -log-level error || { \
+		echo 'generated files are older than their templates: make generate' >&2; exit 1; }
+
+vet:
+	$(GO) vet $(TAGS) ./...
+
+unit:
+	$(GO) test $(TAGS) $(TEST_FLAGS) ./...
+
+# The version is in the name, so that a new pin is built and an old one is not
+# run by mistake. GOFLAGS is for this module, not for building a tool.
+$(LINT):
+	@echo 'building golangci-lint $(LINT_VERSION), once'
+	@mkdir -p bin
+	@GOFLAGS= GOBIN="$$(pwd)/bin/.install" $(GO) install \
+		github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
+	@mv bin/.install/golangci-lint $(LINT)
+	@rmdir bin/.install

@@ -1,0 +1,125 @@
+package fold
+
+import (
+	"time"
+
+	"github.com/countersign-dev/countersign/events"
+)
+
+// start judges a start at its place: the call's first, before any result, in a
+// run that nobody cancelled, under a warrant that stands, for exactly the
+// recorded text.
+func (s *Session) start(r Record, e *events.ToolStarted) Outcome {
+	c := s.Calls[e.CallKey]
+	switch {
+	case c == nil:
+		return not(ReasonUnknownCall)
+	case c.Start != nil:
+		return not(ReasonStarted)
+	case c.Result != nil:
+		return not(ReasonEnded)
+	case s.Blocked != "":
+		return not(ReasonBlocked)
+	case c.RunID != "" && !s.runs(c.RunID), s.cancelled(c.RunID):
+		return not(ReasonEnded)
+	case e.Tool != c.Tool:
+		return not(ReasonOtherDigest)
+	}
+	if reason := s.warrant(r, c, e); reason != "" {
+		return not(reason)
+	}
+	c.Start = &Start{ToolStarted: *e, EventID: r.Envelope.ID, At: r.Position}
+	return counts()
+}
+
+// warrant says whether the warrant of a start stands.
+func (s *Session) warrant(r Record, c *Call, e *events.ToolStarted) Reason {
+	switch e.Warrant.Kind {
+	case events.WarrantDecision:
+		return decided(r, c.Request, e)
+	case events.WarrantRule:
+		if c.Effect != events.EffectAllow || e.Warrant.Rule != c.Rule || e.Warrant.PolicyDigest != c.PolicyDigest {
+			return ReasonNoWarrant
+		}
+	case events.WarrantBypass:
+		run := s.Run()
+		if c.Effect == events.EffectDeny || run == nil || run.Bypass == nil || e.Warrant.ID != run.ID || run.ID != c.RunID ||
+			r.time().After(run.Bypass.Until.Time) {
+			return ReasonNoWarrant
+		}
+	case events.WarrantStandingRule:
+		return ReasonNoWarrant // no event grants one yet
+	}
+	if c.Request != nil {
+		return ReasonNoWarrant
+	}
+	if e.RequestDigest != c.Digest || !same(e.Arguments, c.Arguments) {
+		return ReasonOtherDigest
+	}
+	return ""
+}
+
+// decided says whether an approval stands for a start.
+func decided(r Record, q *Request, e *events.ToolStarted) Reason {
+	switch {
+	case q == nil || q.State != Approved || q.Revoked || q.End == nil || q.End.EventID != e.Warrant.Decision:
+		return ReasonNoWarrant
+	case r.time().After(time.UnixMicro(q.End.At.LogTime).Add(time.Duration(q.StartWithin))):
+		return ReasonTooLate
+	case e.RequestDigest != q.Digest || !same(e.Arguments, q.Arguments):
+		return ReasonOtherDigest
+	}
+	return ""
+}
+
+// result judges a result at its place. Before a start nothing can have run, so
+// ok and ambiguous do not count; after one, only what ran can be said, by who
+// ran it, or that nobody knows.
+func (s *Session) result(r Record, e *events.ToolResult) Outcome {
+	c := s.Calls[e.CallKey]
+	if c == nil {
+		return not(ReasonUnknownCall)
+	}
+	if c.Result != nil {
+		return not(ReasonEnded)
+	}
+	if !c.admits(e) {
+		return not(ReasonNotPermitted)
+	}
+	c.Result = &Result{ToolResult: *e, EventID: r.Envelope.ID, At: r.Position}
+	if c.Request != nil && c.Request.State == Pending {
+		c.Request.State = Closed
+	}
+	return counts()
+}
+
+func (c *Call) admits(e *events.ToolResult) bool {
+	if e.Tool != c.Tool {
+		return false
+	}
+	ran := e.Status == events.StatusOK || e.Status == events.StatusError
+	if c.Start == nil {
+		return e.Status != events.StatusOK && e.Status != events.StatusAmbiguous && e.Executor == ""
+	}
+	return e.Status == events.StatusAmbiguous || ran && e.Executor == c.Start.Executor
+}
+
+// StatusOf is the one table from how a call was ended without a start to its
+// status. A time-out or a cancellation is never a person's refusal.
+func StatusOf(cause events.Cause) events.Status {
+	switch cause {
+	case events.CauseTimeout:
+		return events.StatusExpired
+	case events.CauseCancelled, events.CauseSuperseded:
+		return events.StatusCancelled
+	case events.CauseStale:
+		return events.StatusStale
+	case events.CauseExecutorLost:
+		return events.StatusAmbiguous
+	case events.CauseGateError, events.CauseDeliveryFailed:
+		return events.StatusError
+	case events.CauseHuman, events.CausePolicy, events.CauseHandler, events.CauseStandingRule, events.CauseBypass:
+		return events.StatusDeclined
+	}
+	return events.StatusError
+}

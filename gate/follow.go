@@ -1,0 +1,275 @@
+package gate
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/countersign-dev/countersign/events"
+	"github.com/countersign-dev/countersign/fold"
+)
+
+const (
+	batch      = 512                    // entries of one read
+	keepLoaded = 64                     // idle sessions that stay loaded
+	persistGap = 100 * time.Millisecond // between writes of gate.db
+)
+
+// catchUp folds what the log holds now, without waiting for more.
+func (g *Gate) catchUp(ctx context.Context) error {
+	for {
+		n, err := g.step(ctx, false)
+		if err != nil || n == 0 {
+			return err
+		}
+	}
+}
+
+// follow folds the log as it grows.
+func (g *Gate) follow(ctx context.Context) error {
+	for {
+		n, err := g.step(ctx, true)
+		if err != nil {
+			return fmt.Errorf("gate: follow the log: %w", err)
+		}
+		if n > 0 {
+			continue
+		}
+		if err := g.log.Wait(ctx, g.row()); err != nil {
+			return fmt.Errorf("gate: wait for the log: %w", err)
+		}
+	}
+}
+
+func (g *Gate) row() int64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.applied
+}
+
+// step folds one batch and returns how many entries it had.
+func (g *Gate) step(ctx context.Context, live bool) (int, error) {
+	entries, err := g.log.Read(ctx, g.row(), batch)
+	if err != nil || len(entries) == 0 {
+		return 0, err
+	}
+	decoded := make([]fold.Record, len(entries))
+	for i, e := range entries {
+		decoded[i] = fold.Decode(e.Record)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	touched := map[*session]struct{}{}
+	for i, r := range decoded {
+		s, err := g.apply(ctx, r, live)
+		if err != nil {
+			return 0, err
+		}
+		if s != nil {
+			touched[s] = struct{}{}
+		}
+		g.applied = entries[i].Row
+	}
+	for s := range touched {
+		s.wake()
+		g.unload(s)
+	}
+	return len(entries), nil
+}
+
+func (s *session) wake() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// apply folds one record. It returns the session that may have moved. mu is
+// held.
+func (g *Gate) apply(ctx context.Context, r fold.Record, live bool) (*session, error) {
+	g.learn(r)
+	id := r.Envelope.SessionID
+	if id == "" || !r.Envelope.Critical {
+		g.answer(r, fold.Outcome{Reason: fold.ReasonNotFolded})
+		return nil, nil //nolint:nilnil // no session is moved
+	}
+	s, err := g.load(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	outcome := s.Apply(r)
+	g.answer(r, outcome)
+	if outcome.Counts {
+		g.react(s, r, live)
+	}
+	g.dirty[id] = true
+	return s, nil
+}
+
+// answer tells who waits for an event what became of it.
+func (g *Gate) answer(r fold.Record, o fold.Outcome) {
+	if w := g.awaited[r.Envelope.ID]; w != nil {
+		*w = o
+		if !o.Counts && o.Reason == "" {
+			w.Reason = fold.ReasonNotFolded
+		}
+	}
+}
+
+// react starts what follows from a record that counts.
+func (g *Gate) react(s *session, r fold.Record, live bool) {
+	switch e := r.Event.(type) {
+	case *events.ApprovalRequest:
+		g.newest[e.RequestID] = s.ID
+		g.pending[e.Requester]++
+		g.schedule(s, s.Requests[e.RequestID], live)
+	case *events.Revision:
+		q := s.Requests[e.RequestID]
+		g.schedule(s, q, live)
+		g.settled(q)
+	case *events.Decision:
+		q := s.Requests[e.RequestID]
+		if e.Verdict == events.VerdictModify {
+			g.modified(modification{session: s.ID, request: e.RequestID, decision: r.Envelope.ID})
+		}
+		g.settled(q)
+	case *events.ToolResult:
+		if q := s.Calls[e.CallKey].Request; q != nil {
+			g.settled(q)
+		}
+	case *events.RunCancelled:
+		g.stopRun(s.ID, e)
+	}
+}
+
+// settled keeps the count of undecided requests, once a request.
+func (g *Gate) settled(q *fold.Request) {
+	if q.State != fold.Pending && g.due.drop(q.RequestID) {
+		if g.pending[q.Requester]--; g.pending[q.Requester] <= 0 {
+			delete(g.pending, q.Requester)
+		}
+	}
+}
+
+// stopRun tells the started calls of a run to stop.
+func (g *Gate) stopRun(session string, e *events.RunCancelled) {
+	for id, c := range g.running {
+		if id.session == session && c.run == e.RunID {
+			c.stop(errCancelled)
+		}
+	}
+}
+
+// load returns a session, folded up to g.applied. mu is held, so nothing is
+// applied meanwhile.
+func (g *Gate) load(ctx context.Context, id string) (*session, error) {
+	if s := g.sessions[id]; s != nil {
+		return s, nil
+	}
+	s := &session{Session: fold.NewSession(id), changed: make(chan struct{})}
+	for after := int64(0); ; {
+		entries, err := g.log.Session(ctx, id, after, batch)
+		if err != nil {
+			return nil, fmt.Errorf("load session %.80q: %w", id, err)
+		}
+		for _, e := range entries {
+			if e.Row > g.applied {
+				entries = nil
+				break
+			}
+			s.Apply(fold.Decode(e.Record))
+			after = e.Row
+		}
+		if len(entries) < batch {
+			break
+		}
+	}
+	g.sessions[id] = s
+	return s, nil
+}
+
+// unload forgets a session that has nothing unfinished, beyond a few.
+func (g *Gate) unload(s *session) {
+	if len(g.sessions) > keepLoaded && s.pins == 0 && !s.Busy() {
+		delete(g.sessions, s.ID)
+	}
+}
+
+// pin keeps a session loaded until the returned function is called.
+func (g *Gate) pin(ctx context.Context, id string) (*session, func(), error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s, err := g.load(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.pins++
+	return s, func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		s.pins--
+		g.unload(s)
+	}, nil
+}
+
+// append makes drafts of one session durable and waits until the fold has
+// judged them. It returns one outcome a draft.
+func (g *Gate) append(ctx context.Context, id string, drafts ...events.Draft) ([]fold.Outcome, error) {
+	s, unpin, err := g.pin(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	defer unpin()
+	waits := g.await(drafts)
+	defer g.forget(drafts)
+	appended, err := g.log.Append(ctx, drafts...)
+	if err != nil {
+		return nil, err
+	}
+	return g.judged(ctx, s, appended, waits)
+}
+
+func (g *Gate) await(drafts []events.Draft) []*fold.Outcome {
+	waits := make([]*fold.Outcome, len(drafts))
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for i := range drafts {
+		if drafts[i].ID == "" {
+			drafts[i].ID = events.NewID()
+		}
+		waits[i] = &fold.Outcome{}
+		g.awaited[drafts[i].ID] = waits[i]
+	}
+	return waits
+}
+
+func (g *Gate) forget(drafts []events.Draft) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, d := range drafts {
+		delete(g.awaited, d.ID)
+	}
+}
+
+// judged waits until the fold has passed what was appended.
+func (g *Gate) judged(ctx context.Context, s *session, a events.Appended, waits []*fold.Outcome) ([]fold.Outcome, error) {
+	late := time.NewTimer(g.opt.JudgedWithin)
+	defer late.Stop()
+	for {
+		g.mu.Lock()
+		passed, changed := g.applied >= a.Row, s.changed
+		outcomes := make([]fold.Outcome, len(waits))
+		for i, w := range waits {
+			outcomes[i] = *w
+		}
+		g.mu.Unlock()
+		if passed {
+			return outcomes, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%w: %w", ErrNotBack, context.Cause(ctx))
+		case <-late.C:
+			return nil, fmt.Errorf("%w within %v", ErrNotBack, g.opt.JudgedWithin)
+		}
+	}
+}

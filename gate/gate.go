@@ -1,0 +1,250 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/countersign-dev/countersign/events"
+	"github.com/countersign-dev/countersign/fold"
+	"github.com/countersign-dev/countersign/policy"
+)
+
+// What callers must tell apart.
+var (
+	// ErrUnknownSession: no record names the session.
+	ErrUnknownSession = errors.New("unknown conversation")
+	// ErrNotBack: what was appended is durable, but has not come back through
+	// the log in time; what it did is not known yet.
+	ErrNotBack = errors.New("appended, but not yet judged")
+)
+
+// Log is what the gate needs of the bus.
+type Log interface {
+	// Append mints the drafts and makes them durable in one commit, in order.
+	// ErrRefused and ErrLogStopped of package events are told apart.
+	Append(ctx context.Context, drafts ...events.Draft) (events.Appended, error)
+	// Read returns up to limit entries after a row, in order, none if there
+	// are none.
+	Read(ctx context.Context, after int64, limit int) ([]events.Entry, error)
+	// Wait returns when there is an entry after the row, or ctx ends.
+	Wait(ctx context.Context, after int64) error
+	// Session returns up to limit entries of one session after a row.
+	Session(ctx context.Context, session string, after int64, limit int) ([]events.Entry, error)
+	// Payload returns the bytes that a reference names; carrier is the id of
+	// the event that the reference stands in.
+	Payload(ctx context.Context, carrier string, ref *events.Ref) ([]byte, error)
+}
+
+// Options are what a gate is made of. All but Names and Clock are required.
+type Options struct {
+	Log    Log
+	Policy *policy.Policy
+	Tools  []Tool
+	// Path is where gate.db is; "" keeps it in memory.
+	Path string
+	// Node and Boot name this process; starts carry them as "NODE/BOOT".
+	Node, Boot string
+	// MaxPending caps the undecided requests of one session and of one
+	// principal; 0 means 256 and 20,000.
+	MaxPending, MaxPendingPrincipal int
+	// JudgedWithin is how long a poster waits for the fold; 0 means 10 s.
+	JudgedWithin time.Duration
+	// Names gives the name behind a person's id, for the text that a model
+	// reads; nil shows ids.
+	Names  func(person string) string
+	Logger *slog.Logger
+	Clock  func() time.Time
+}
+
+// Gate holds protected calls until they are decided. Its methods may be called
+// from any goroutine while Run runs.
+type Gate struct {
+	log      Log
+	policy   *policy.Policy
+	tools    map[string]*judgedTool // by name; never changes
+	store    *store
+	executor string // "NODE/BOOT"
+	node     string
+	opt      Options
+	logger   *slog.Logger
+	now      func() time.Time
+	due      *deadlines
+	revise   chan modification // counted modifications that wait for their revision
+	ready    chan struct{}     // closed when Run has caught up and recovered
+
+	mu       sync.Mutex
+	sessions map[string]*session        // loaded ones; mu
+	applied  int64                      // row up to which loaded sessions are folded; mu
+	awaited  map[string]*fold.Outcome   // what became of events that somebody waits for, by id; mu
+	carrying map[callID]struct{}        // calls that a Carry of this process has in hand; mu
+	running  map[callID]runningCall     // started calls; mu
+	pending  map[string]int             // undecided requests by principal; mu
+	known    map[string]events.Digest   // definitions and people that the log has; mu
+	dirty    map[string]bool            // sessions whose open state gate.db does not know yet; mu
+	newest   map[string]string          // requests that gate.db does not know yet, to their session; mu
+}
+
+// session is a loaded session.
+type session struct {
+	*fold.Session
+	changed chan struct{} // closed and replaced when the state moved
+	pins    int           // users that need it to stay loaded
+}
+
+type callID struct {
+	session string
+	key     events.CallKey
+}
+
+type runningCall struct {
+	run  string
+	stop context.CancelCauseFunc
+}
+
+// New returns a gate. It reads gate.db, and makes it anew where it cannot.
+func New(ctx context.Context, o Options) (*Gate, error) {
+	o = o.withDefaults()
+	tools, err := judgedTools(o.Tools)
+	if err != nil {
+		return nil, err
+	}
+	st, err := openStore(ctx, o.Path, o.Logger)
+	if err != nil {
+		return nil, err
+	}
+	g := &Gate{
+		log: o.Log, policy: o.Policy, tools: tools, store: st, executor: o.Node + "/" + o.Boot, node: o.Node, opt: o,
+		logger: o.Logger, now: o.Clock, due: newDeadlines(), revise: make(chan modification, 64), ready: make(chan struct{}),
+		sessions: map[string]*session{}, awaited: map[string]*fold.Outcome{}, carrying: map[callID]struct{}{},
+		running: map[callID]runningCall{}, pending: map[string]int{}, known: map[string]events.Digest{},
+		dirty: map[string]bool{}, newest: map[string]string{},
+	}
+	if err := g.restore(ctx); err != nil {
+		return nil, errors.Join(err, st.close())
+	}
+	return g, nil
+}
+
+func (o Options) withDefaults() Options {
+	if o.MaxPending == 0 {
+		o.MaxPending = 256
+	}
+	if o.MaxPendingPrincipal == 0 {
+		o.MaxPendingPrincipal = 20_000
+	}
+	if o.JudgedWithin == 0 {
+		o.JudgedWithin = 10 * time.Second
+	}
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.Names == nil {
+		o.Names = func(person string) string { return person }
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// Run follows the log until ctx ends or the log fails. It catches up, ends
+// what a process of this node left started, and then serves.
+func (g *Gate) Run(ctx context.Context) error {
+	if err := g.catchUp(ctx); err != nil {
+		return fmt.Errorf("gate: %w", err)
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return g.follow(ctx) })
+	group.Go(func() error { return g.expire(ctx) })
+	group.Go(func() error { return g.reviseAll(ctx) })
+	group.Go(func() error { return g.persist(ctx) })
+	group.Go(func() error {
+		if err := g.recover(ctx); err != nil {
+			return err
+		}
+		close(g.ready)
+		return nil
+	})
+	err := group.Wait()
+	if errors.Is(err, context.Canceled) {
+		err = nil
+	}
+	return errors.Join(err, g.store.close())
+}
+
+// Ready returns a channel that is closed when Run has caught up with the log.
+func (g *Gate) Ready() <-chan struct{} { return g.ready }
+
+// Executor names this process in starts and results.
+func (g *Gate) Executor() string { return g.executor }
+
+// Policy returns the policy under which the gate judges.
+func (g *Gate) Policy() *policy.Policy { return g.policy }
+
+// View calls f with the state of a session, under the gate's lock: f must not
+// keep it, nor block. ErrUnknownSession if no record names the session.
+func (g *Gate) View(ctx context.Context, id string, f func(*fold.Session)) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s, err := g.load(ctx, id)
+	if err != nil {
+		return err
+	}
+	f(s.Session)
+	if s.Last == (events.Position{}) {
+		return fmt.Errorf("%w: %.80q", ErrUnknownSession, id)
+	}
+	return nil
+}
+
+// Watch calls f with the state of a session now and after every change, until
+// f returns true or ctx ends. f is called under the gate's lock.
+func (g *Gate) Watch(ctx context.Context, id string, f func(*fold.Session) (done bool)) error {
+	for {
+		changed, done, err := g.look(ctx, id, f)
+		if err != nil || done {
+			return err
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (g *Gate) look(ctx context.Context, id string, f func(*fold.Session) bool) (<-chan struct{}, bool, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s, err := g.load(ctx, id)
+	if err != nil {
+		return nil, false, err
+	}
+	return s.changed, f(s.Session), nil
+}
+
+// Unfinished returns the sessions that had something unfinished when last
+// seen: a run, or a call without a result.
+func (g *Gate) Unfinished() []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var ids []string
+	for id, s := range g.sessions {
+		if s.Busy() {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// mine reports whether an executor is an earlier boot of this node.
+func (g *Gate) gone(executor string) bool {
+	return executor != g.executor && strings.HasPrefix(executor, g.node+"/")
+}

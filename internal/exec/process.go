@@ -1,0 +1,210 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// drainTime is how long outputs may stay open after the command itself ended: for
+// what a helper of it, such as the last part of a pipeline, still has to say.
+const drainTime = 250 * time.Millisecond
+
+// process is a started command. Run's goroutine owns it; it owns the goroutines
+// that read the outputs, write the input and wait for the end, and all of them
+// are over when finish returns.
+type process struct {
+	command Command
+	proc    *os.Process
+	began   time.Time
+	exited  chan struct{} // closed when the command ended; it is not reaped yet
+	outputs []*capture    // standard output, and standard error unless merged
+	meter   *meter
+	stdin   *os.File // the end that we write, or nil
+	fed     sync.WaitGroup
+	gone    exit
+}
+
+// start makes the pipes and the process. What it opened is closed if it fails.
+func start(c Command) (*process, error) {
+	p := &process{command: c, exited: make(chan struct{}), meter: newMeter(c.StopOutput)}
+	theirs, err := p.plumb()
+	if err == nil {
+		p.began = time.Now()
+		p.proc, err = os.StartProcess(c.Argv[0], c.Argv, &os.ProcAttr{
+			Dir: c.Dir, Env: c.Env, Files: theirs, Sys: attributes(),
+		})
+	}
+	closeAll(theirs)
+	if err != nil {
+		p.unplumb()
+		return nil, err
+	}
+	go func() {
+		defer close(p.exited)
+		p.gone.await(p.proc)
+	}()
+	p.feed()
+	return p, nil
+}
+
+// plumb returns the files that become the command's 0, 1 and 2.
+func (p *process) plumb() (theirs []*os.File, err error) {
+	in, err := p.input()
+	if err != nil {
+		return nil, err
+	}
+	theirs = append(theirs, in)
+	for range 2 {
+		if p.command.Merge && len(p.outputs) == 1 {
+			return append(theirs, theirs[1]), nil
+		}
+		output, w, err := newCapture(p.command.MaxOutput, p.meter)
+		if err != nil {
+			return theirs, err
+		}
+		p.outputs = append(p.outputs, output)
+		theirs = append(theirs, w)
+	}
+	return theirs, nil
+}
+
+func (p *process) input() (*os.File, error) {
+	if len(p.command.Stdin) == 0 {
+		return devNull()
+	}
+	r, w, err := os.Pipe()
+	p.stdin = w
+	return r, err
+}
+
+// feed writes the input. A command that does not read ends it by its end, or by
+// unplumb.
+func (p *process) feed() {
+	if p.stdin == nil {
+		return
+	}
+	p.fed.Go(func() {
+		_, _ = p.stdin.Write(p.command.Stdin) // not reading all of it is the command's right
+		_ = p.stdin.Close()
+	})
+}
+
+// finish waits for the end, or brings it about, and leaves nothing behind.
+func (p *process) finish(ctx context.Context) (Result, error) {
+	stoppedBy := p.wait(ctx)
+	if stoppedBy != "" {
+		signalSession(p.proc.Pid, syscall.SIGTERM)
+		within(p.command.Grace, p.exited)
+	}
+	// A command that had to be killed has had its time; others may still drain.
+	if closed(p.exited) {
+		p.drain()
+	}
+	// The command is not reaped before this, so its id cannot be anybody else's.
+	signalSession(p.proc.Pid, syscall.SIGKILL)
+	<-p.exited
+	p.drain()
+	return p.collect(stoppedBy)
+}
+
+// wait returns what asks for an early end, or "". An end that has come already
+// is the command's own.
+func (p *process) wait(ctx context.Context) (stoppedBy string) {
+	var late <-chan time.Time
+	if p.command.Timeout > 0 {
+		timer := time.NewTimer(p.command.Timeout)
+		defer timer.Stop()
+		late = timer.C
+	}
+	select {
+	case <-p.exited:
+	case <-late:
+		stoppedBy = StoppedByTimeout
+	case <-p.meter.over:
+		stoppedBy = StoppedByOutputLimit
+	case <-ctx.Done():
+		stoppedBy = StoppedByCancel
+		if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+			stoppedBy = StoppedByTimeout
+		}
+	}
+	if closed(p.exited) {
+		return ""
+	}
+	return stoppedBy
+}
+
+// drain waits until nobody holds an output any more, but not long.
+func (p *process) drain() {
+	timer := time.NewTimer(drainTime)
+	defer timer.Stop()
+	for _, output := range p.outputs {
+		select {
+		case <-output.done:
+		case <-timer.C:
+			return
+		}
+	}
+}
+
+// collect reaps the command and takes what was read.
+func (p *process) collect(stoppedBy string) (Result, error) {
+	state, err := p.gone.reap(p.proc)
+	result := Result{StoppedBy: stoppedBy, Duration: time.Since(p.began)}
+	streams := p.unplumb()
+	result.Stdout = streams[0]
+	if len(streams) > 1 {
+		result.Stderr = streams[1]
+	}
+	if err != nil {
+		return result, fmt.Errorf("wait for %s: %w", p.command.Argv[0], err)
+	}
+	result.ExitCode = state.ExitCode()
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		result.Signal = status.Signal().String()
+	}
+	return result, nil
+}
+
+// unplumb closes our ends, and waits for those who used them.
+func (p *process) unplumb() []Stream {
+	if p.stdin != nil {
+		_ = p.stdin.Close() // it may be closed already; the command is gone anyway
+	}
+	p.fed.Wait()
+	var streams []Stream
+	for _, output := range p.outputs {
+		streams = append(streams, output.stream())
+	}
+	return streams
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		_ = f.Close() // the child has its own copy; a merged output is here twice
+	}
+}
+
+// within waits for done, at most so long.
+func within(d time.Duration, done <-chan struct{}) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	}
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}

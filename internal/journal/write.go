@@ -1,0 +1,244 @@
+package journal
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/countersign-dev/countersign/events"
+	"github.com/countersign-dev/countersign/internal/sqlite"
+	"github.com/countersign-dev/countersign/ledger"
+)
+
+const (
+	// snapshotRows is how many rows lie between two snapshots in frontiers.
+	snapshotRows = 4096
+	// maxSessions bounds the writer's memory of session numbers.
+	maxSessions = 1 << 16
+)
+
+// errClash says that an entry's id is taken by other bytes, when its append may
+// have written entries before it.
+var errClash = errors.New("an id is taken by other bytes")
+
+const (
+	insertRecord = `INSERT INTO records (row, partition, id, session, payloads, leaf, record) VALUES (?, ?, ?, ?, ?, ?, ?)`
+	insertBytes  = `INSERT INTO payloads (place, commitment, salt, bytes) VALUES (?, ?, ?, ?)`
+	upsertHead   = `INSERT INTO heads (partition, log_time, frontier) VALUES (?, ?, ?)
+		ON CONFLICT (partition) DO UPDATE SET log_time = excluded.log_time, frontier = excluded.frontier`
+	insertSnapshot = `INSERT INTO frontiers (row, partition, log_time, frontier) VALUES (?, ?, ?, ?)`
+	findRecord     = `SELECT r.row, r.record, s.name FROM records r JOIN sessions s ON s.no = r.session WHERE r.partition = ? AND r.id = ?`
+	findSession    = `SELECT no FROM sessions WHERE name = ?`
+	insertSession  = `INSERT INTO sessions (no, name) VALUES ((SELECT coalesce(max(no), 0) + 1 FROM sessions), ?)`
+)
+
+// writer puts batches into the database. All of it belongs to the goroutine of
+// Run.
+type writer struct {
+	db       *sqlite.DB
+	clock    func() time.Time
+	tree     *tree            // as committed
+	sessions map[string]int64 // numbers of sessions that are committed, or in the transaction under way
+}
+
+// write stores a batch in one transaction, and sets stored or err of each
+// request. On an error nothing is stored. An append is first taken at its word
+// that its ids are new; when one is taken by other bytes, all is undone and
+// written again with a look before each append, so that the others' appends
+// are not harmed.
+func (w *writer) write(batch []*request) error {
+	err := w.transact(batch, w.put)
+	if errors.Is(err, errClash) {
+		err = w.transact(batch, w.putChecked)
+	}
+	return err
+}
+
+type putFunc func(*sqlite.Conn, *draft, *request) error
+
+func (w *writer) transact(batch []*request, put putFunc) error {
+	d := w.tree.edit()
+	err := w.db.Raw(context.Background(), func(c *sqlite.Conn) error {
+		if err := c.Exec("BEGIN IMMEDIATE"); err != nil {
+			return err
+		}
+		err := w.fill(c, d, batch, put)
+		if err == nil {
+			err = c.Exec("COMMIT")
+		}
+		if err != nil && c.InTx() {
+			err = errors.Join(err, c.Exec("ROLLBACK"))
+		}
+		return err
+	})
+	if err != nil {
+		clear(w.sessions) // some may have been rolled back
+		return err
+	}
+	w.tree = &d.tree
+	return nil
+}
+
+// fill is what stands between BEGIN and COMMIT.
+func (w *writer) fill(c *sqlite.Conn, d *draft, batch []*request, put putFunc) error {
+	for _, r := range batch {
+		if err := put(c, d, r); err != nil {
+			return err
+		}
+	}
+	for partition, e := range d.mine {
+		if err := saveEdge(c, e, upsertHead, int64(partition)); err != nil {
+			return err
+		}
+	}
+	if d.row-d.snapped < snapshotRows {
+		return nil
+	}
+	d.snapped = d.row
+	for partition, e := range d.edges {
+		if err := saveEdge(c, e, insertSnapshot, d.row, int64(partition)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func saveEdge(c *sqlite.Conn, e *edge, query string, key ...any) error {
+	b, err := e.frontier.MarshalBinary()
+	if err != nil {
+		return err
+	}
+	return c.Exec(query, append(key, e.logTime, b)...)
+}
+
+// put stores the entries of one append.
+func (w *writer) put(c *sqlite.Conn, d *draft, r *request) error {
+	for i := range r.entries {
+		e := &r.entries[i]
+		stored, err := w.insert(c, d, e)
+		if sqlite.IsConstraint(err) {
+			stored, err = w.known(c, e, err)
+		}
+		if err != nil {
+			return err
+		}
+		r.stored[i] = stored
+	}
+	return nil
+}
+
+// putChecked is put that looks first. An append with an id that is taken by
+// other bytes gets its error and stores nothing.
+func (w *writer) putChecked(c *sqlite.Conn, d *draft, r *request) error {
+	mine := map[string]*prepared{}
+	for i := range r.entries {
+		e := &r.entries[i]
+		key := fmt.Sprintf("%d/%s", e.Partition, e.ID)
+		if first := mine[key]; first != nil && !sameBytes(e, first.KeyID, first.Signature, first.Envelope) {
+			r.err = conflict(e)
+			return nil
+		}
+		mine[key] = e
+		if _, err := w.known(c, e, nil); errors.Is(err, errClash) {
+			r.err = conflict(e)
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+	return w.put(c, d, r)
+}
+
+func conflict(e *prepared) error {
+	return fmt.Errorf("append %s %s to partition %d: %w", e.Type, e.ID, e.Partition, ErrConflict)
+}
+
+// insert stores one entry at the end of its partition. If it fails, the draft
+// is as before.
+func (w *writer) insert(c *sqlite.Conn, d *draft, e *prepared) (Stored, error) {
+	session, err := w.session(c, e.Session)
+	if err != nil {
+		return Stored{}, err
+	}
+	edge := d.edge(e.Partition)
+	record := events.Record{
+		Partition: e.Partition, Offset: edge.frontier.Size(), LogTime: w.logTime(edge, e),
+		KeyID: e.KeyID, Signature: e.Signature, Envelope: e.Envelope,
+	}
+	b, err := events.EncodeRecord(record)
+	if err != nil {
+		return Stored{}, err
+	}
+	row, leaf := d.row+1, ledger.LeafHash(b)
+	err = c.Exec(insertRecord, row, int64(e.Partition), e.id, session, int64(len(e.Payloads)), leaf[:], b)
+	if err != nil {
+		return Stored{}, err
+	}
+	for i, p := range e.Payloads {
+		if err := c.Exec(insertBytes, row*maxPayloads+int64(i), e.commitments[i], p.Salt[:], p.Bytes); err != nil {
+			return Stored{}, fmt.Errorf("payload %d: %v", i, err) //nolint:errorlint // a constraint here is no duplicate
+		}
+	}
+	edge.frontier.Append(leaf)
+	edge.logTime, d.row = record.LogTime, row
+	return Stored{Row: row, Record: record, Session: e.Session}, nil
+}
+
+// logTime never goes back within a partition, whatever the clock does.
+func (w *writer) logTime(edge *edge, e *prepared) int64 {
+	t := e.LogTime
+	if t == 0 {
+		t = w.clock().UnixMicro()
+	}
+	return max(t, edge.logTime)
+}
+
+// known returns the record that has the entry's id already, or errClash when
+// its bytes are others. When there is none it returns missing.
+func (w *writer) known(c *sqlite.Conn, e *prepared, missing error) (Stored, error) {
+	row, err := c.QueryRow(findRecord, int64(e.Partition), e.id)
+	if err != nil || row == nil {
+		return Stored{}, errors.Join(err, missing)
+	}
+	s, err := storedOf(row[0], row[1], row[2])
+	if err != nil {
+		return Stored{}, err
+	}
+	if !sameBytes(e, s.Record.KeyID, s.Record.Signature, s.Record.Envelope) {
+		return Stored{}, errClash
+	}
+	s.Duplicate = true
+	return s, nil
+}
+
+func sameBytes(e *prepared, keyID string, signature, envelope []byte) bool {
+	return e.KeyID == keyID && bytes.Equal(e.Signature, signature) && bytes.Equal(e.Envelope, envelope)
+}
+
+// session returns the number of a session, and gives it one if it is new.
+func (w *writer) session(c *sqlite.Conn, name string) (int64, error) {
+	if no, ok := w.sessions[name]; ok {
+		return no, nil
+	}
+	packed := pack(name)
+	row, err := c.QueryRow(findSession, packed)
+	if err == nil && row == nil {
+		if err = c.Exec(insertSession, packed); err == nil {
+			row, err = c.QueryRow(findSession, packed)
+		}
+	}
+	if err != nil || row == nil {
+		return 0, errors.Join(err, fmt.Errorf("number session %.80q", name))
+	}
+	no, ok := row[0].(int64)
+	if !ok {
+		return 0, fmt.Errorf("number session %.80q: got a %T", name, row[0])
+	}
+	if len(w.sessions) >= maxSessions {
+		clear(w.sessions)
+	}
+	w.sessions[name] = no
+	return no, nil
+}

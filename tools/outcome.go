@@ -1,0 +1,59 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/countersign-dev/countersign/agent"
+	"github.com/countersign-dev/countersign/internal/exec"
+)
+
+// run starts a command in the workspace, with what all commands have in common.
+func (b *bench) run(ctx context.Context, c exec.Command) (exec.Result, error) {
+	c.Dir, c.Env, c.MaxOutput, c.StopOutput = b.workspace.dir, b.env, b.maxResult, stopOutput
+	return exec.Run(ctx, c)
+}
+
+// output is what a command printed, whether it failed or not.
+func output(r exec.Result) agent.Output {
+	return agent.Output{
+		Content:   r.Stdout.Kept,
+		FullBytes: fullIfCut(r.Stdout.FullBytes, r.Stdout.Kept),
+		StoppedBy: r.StoppedBy,
+	}
+}
+
+// failure says in the model's words how a command failed, with what it printed;
+// nil if it did not.
+func failure(r exec.Result, timeout time.Duration, printed exec.Stream, most int) error {
+	kept := printed.Kept[:min(most, len(printed.Kept))]
+	text := "\n" + string(kept)
+	if len(kept) == 0 {
+		text = " (it printed nothing)"
+	}
+	if printed.FullBytes > int64(len(kept)) {
+		text += fmt.Sprintf("\n[cut: it printed %d bytes]", printed.FullBytes)
+	}
+	switch {
+	case r.StoppedBy != "":
+		return fmt.Errorf("%w: %s%s", ErrStopped, whyStopped(r.StoppedBy, timeout), text)
+	case r.Signal != "":
+		return fmt.Errorf("%w: ended by a signal: %s%s", ErrFailed, r.Signal, text)
+	case r.ExitCode != 0:
+		return fmt.Errorf("%w: exit status %d%s", ErrFailed, r.ExitCode, text)
+	}
+	return nil
+}
+
+func whyStopped(by string, timeout time.Duration) string {
+	switch by {
+	case exec.StoppedByTimeout:
+		return fmt.Sprintf("it was not done within its time, at most %s", timeout)
+	case exec.StoppedByOutputLimit:
+		return fmt.Sprintf("it printed more than %d MiB", stopOutput>>20)
+	case exec.StoppedByCancel:
+		return "the run was cancelled"
+	}
+	return by
+}

@@ -1,0 +1,179 @@
+// Package tools has the tools that agentd brings along, and makes tools of the
+// commands in its configuration.
+//
+// The built-in tools are Read, Write, Edit and Bash. They work in one folder,
+// the workspace. The file tools cannot leave it: every path is resolved
+// beneath it (os.Root), whatever ".." and links say and whoever changes them
+// meanwhile. Bash and custom tools are processes that begin in it; what else
+// they reach is not restricted (isolation "none").
+//
+//	all, err := tools.New(tools.Options{
+//		Workspace: "./workspace",
+//		Builtin:   []string{"Read", "Write", "Edit", "Bash"},
+//		Custom:    []tools.Custom{{Name: "Deploy", Schema: schema, Command: []string{"/srv/deploy.sh"}}},
+//	})
+//
+// Nothing here asks, records or decides: the gate does, and is the only caller
+// of Run. It hands over arguments that fit the tool's schema; they are decoded
+// strictly again all the same. A failure is an error whose text is meant for
+// the model. Where a command failed, the Output beside the error has what it
+// printed, and the text has that too.
+package tools
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/countersign-dev/countersign/agent"
+	"github.com/countersign-dev/countersign/internal/exec"
+)
+
+var (
+	// ErrOptions is a configuration that New refuses.
+	ErrOptions = errors.New("tools")
+	// ErrArguments are arguments that the tool cannot work with.
+	ErrArguments = errors.New("arguments")
+	// ErrOutside is a path that is not in the workspace.
+	ErrOutside = errors.New("outside the workspace")
+	// ErrNotRegular is a directory, link, pipe, socket or device where a file
+	// is asked for.
+	ErrNotRegular = errors.New("not a regular file")
+	// ErrRefused is a file that must not be changed: it has more than one name,
+	// or is read-only, or changed under the tool's hands.
+	ErrRefused = errors.New("refused")
+	// ErrTooLarge is a file beyond what the tool works with.
+	ErrTooLarge = errors.New("too large")
+	// ErrFailed is a command that ended with a status other than 0.
+	ErrFailed = errors.New("the command failed")
+	// ErrStopped is a command that was ended before it was done.
+	ErrStopped = errors.New("the command was stopped")
+)
+
+// The sources of a ToolSpec that this package makes.
+const (
+	SourceBuiltin = "builtin-tools"
+	SourceCustom  = "customer-json-schema"
+)
+
+// The values of options that say nothing else.
+const (
+	DefaultBashTimeout   = 2 * time.Minute
+	DefaultCustomTimeout = time.Minute
+	DefaultMaxResult     = 512 << 10
+)
+
+// stopOutput ends a command that prints without end.
+const stopOutput = 256 << 20
+
+// isolation is the only value until tools are shut off from agentd.
+const isolation = "none"
+
+// Options are the tools to make and where they work.
+type Options struct {
+	// Workspace is the folder of all tools; it is made if it is missing.
+	Workspace string
+	// Protected are files and folders that the workspace may neither contain
+	// nor lie in: data directory, configuration, agents, skills.
+	Protected []string
+	// Builtin names the built-in tools to offer, in this order.
+	Builtin []string
+	// Custom are the commands to offer, after the built-in tools.
+	Custom []Custom
+	// Environ is what processes may choose their variables from (see
+	// exec.Environment); nil means os.Environ().
+	Environ []string
+	// MaxResult is how many bytes of a result are kept; 0 means
+	// DefaultMaxResult.
+	MaxResult int
+	// BashTimeout is how long Bash runs where the call says nothing; 0 means
+	// DefaultBashTimeout.
+	BashTimeout time.Duration
+}
+
+// bench is what the tools of one New share.
+type bench struct {
+	workspace *workspace
+	env       []string
+	maxResult int
+}
+
+// New makes the tools. It starts no process. The tools keep the workspace open
+// for as long as they are in use.
+func New(o Options) ([]agent.Tool, error) {
+	o = o.withDefaults()
+	w, err := openWorkspace(o.Workspace, o.Protected)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrOptions, err)
+	}
+	b := &bench{workspace: w, env: exec.Environment(o.Environ), maxResult: o.MaxResult}
+	var all []agent.Tool
+	for _, name := range o.Builtin {
+		tool, err := b.builtin(name, o)
+		if err != nil {
+			return nil, fmt.Errorf("%w: builtin %q: %w", ErrOptions, name, err)
+		}
+		all = append(all, tool)
+	}
+	for _, c := range o.Custom {
+		tool, err := newCustom(b, c)
+		if err != nil {
+			return nil, fmt.Errorf("%w: custom %q: %w", ErrOptions, c.Name, err)
+		}
+		all = append(all, tool)
+	}
+	return all, checkNames(all)
+}
+
+func (o Options) withDefaults() Options {
+	if o.Environ == nil {
+		o.Environ = os.Environ()
+	}
+	if o.MaxResult <= 0 {
+		o.MaxResult = DefaultMaxResult
+	}
+	if o.BashTimeout <= 0 {
+		o.BashTimeout = DefaultBashTimeout
+	}
+	return o
+}
+
+func (b *bench) builtin(name string, o Options) (agent.Tool, error) {
+	switch name {
+	case "Read":
+		return &readTool{b}, nil
+	case "Write":
+		return &writeTool{b}, nil
+	case "Edit":
+		return &editTool{b}, nil
+	case "Bash":
+		return newBash(b, o.BashTimeout)
+	}
+	return nil, errors.New("there is none of this name; the built-in tools are Read, Write, Edit and Bash")
+}
+
+// checkNames refuses tools that a policy or a reviewer could mistake for each
+// other.
+func checkNames(all []agent.Tool) error {
+	seen := map[string]string{}
+	for _, tool := range all {
+		name := tool.Spec().Name
+		folded := strings.ToLower(name)
+		if other, taken := seen[folded]; taken {
+			return fmt.Errorf("%w: the names %q and %q are too much alike: each tool needs a name of its own", ErrOptions, other, name)
+		}
+		seen[folded] = name
+	}
+	return nil
+}
+
+// builtinSpec fills in what all built-in tools have in common.
+func builtinSpec(name, description, schema string) agent.ToolSpec {
+	return agent.ToolSpec{
+		Name: name, Description: description, Source: SourceBuiltin,
+		Schema: slices.Clip([]byte(schema)), Isolation: isolation,
+	}
+}
