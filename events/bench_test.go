@@ -7,42 +7,33 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/countersign-dev/countersign/events"
+	"github.com/countersign-dev/countersign/events/eventstest"
 )
 
-func draftCall() events.Draft {
-	args := events.NewPayload([]byte(`{"path":"a"}`))
-	call := &events.ToolCall{
-		CallKey: events.CallKey{BatchID: "b1", Index: 0}, CallID: "call-1", Tool: "Write", ToolSource: events.SourceBuiltin,
-		ToolDigest: events.DigestOf([]byte("tool")), Arguments: args.Ref(events.MediaJSON), Agent: events.Agent{Name: "main"},
-		Model: "default", Principal: "p1", Enforcement: events.Enforced, Effect: events.EffectAsk, Rule: "required-tools",
-		PolicyDigest: events.DigestOf([]byte("policy")),
-	}
-	return events.Draft{Session: "s1", Data: call, Payloads: []events.Payload{args}}
-}
-
+// Decoding an event whole: the envelope, its data, and every check.
 func BenchmarkDecode(b *testing.B) {
-	m := events.NewMinter("agentd/node/boot", time.Now)
-	minted, err := m.Mint(draftCall())
-	require.NoError(b, err)
-	b.ReportAllocs()
-	for b.Loop() {
-		env, err := events.DecodeEnvelope(minted[0].Envelope)
-		if err != nil {
-			b.Fatal(err)
-		}
-		if _, err := env.Event(); err != nil {
-			b.Fatal(err)
-		}
+	for _, typ := range []events.Type{events.TypeToolCall, events.TypeDecision, events.TypeRoundFinished} {
+		envelope := mintSample(b, typ).Envelope
+		b.Run(string(typ), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				_, _, err := decode(envelope)
+				require.NoError(b, err)
+			}
+		})
 	}
 }
 
+// Minting an event whose payloads are salted and referred to already.
 func BenchmarkMint(b *testing.B) {
-	m := events.NewMinter("agentd/node/boot", time.Now)
-	d := draftCall()
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := m.Mint(d); err != nil {
-			b.Fatal(err)
-		}
+	for _, typ := range []events.Type{events.TypeToolCall, events.TypeDecision, events.TypeRoundFinished} {
+		m, draft := events.NewMinter(source, time.Now), eventstest.Sample(typ)
+		b.Run(string(typ), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				_, err := m.Mint(draft)
+				require.NoError(b, err)
+			}
+		})
 	}
 }

@@ -127,6 +127,10 @@ func (t *Target) check() error {
 }
 
 func (w Warrant) check() error {
+	if err := first(labels("warrant.decision", w.Decision, "warrant.rule", w.Rule, "warrant.id", w.ID),
+		digest("warrant.policy_digest", w.PolicyDigest, true)); err != nil {
+		return err
+	}
 	switch w.Kind {
 	case WarrantDecision:
 		return name("warrant.decision", w.Decision)

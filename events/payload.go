@@ -36,8 +36,26 @@ type Ref struct {
 // Whole describes a byte string of which only a cut was kept.
 type Whole struct {
 	Bytes int64 `json:"bytes"`
-	// Commitment is as in Ref, with the salt of the kept payload.
+	// Commitment is the lower-case hex of SHA-256("countersign/whole/1\n" ‖ salt
+	// of the kept payload ‖ SHA-256 of the whole).
 	Commitment string `json:"commitment"`
+}
+
+// wholeDomain separates commitments to wholes from every other hash.
+const wholeDomain = "countersign/whole/1\n"
+
+// NewWhole describes a whole of the given size and digest, of which a payload
+// with the given salt is the cut that was kept.
+func NewWhole(salt [32]byte, size int64, whole Digest) *Whole {
+	sum := sha256.New()
+	sum.Write([]byte(wholeDomain))
+	sum.Write(salt[:])
+	raw, err := hex.DecodeString(string(whole))
+	if err != nil {
+		raw = []byte(whole) // not a digest: bound as it is
+	}
+	sum.Write(raw)
+	return &Whole{Bytes: size, Commitment: hex.EncodeToString(sum.Sum(nil))}
 }
 
 // The media types that Countersign mints.

@@ -20,12 +20,32 @@ func At(t time.Time) Time { return Time{t.UTC().Truncate(time.Microsecond)} }
 // Micros returns the instant of microseconds since 1970 UTC.
 func Micros(us int64) Time { return Time{time.UnixMicro(us).UTC()} }
 
-// MarshalText implements encoding.TextMarshaler.
-func (t Time) MarshalText() ([]byte, error) {
-	if y := t.UTC().Year(); y < 1 || y > 9999 {
+// AppendText implements encoding.TextAppender.
+func (t Time) AppendText(b []byte) ([]byte, error) {
+	utc := t.UTC()
+	if y := utc.Year(); y < 1 || y > 9999 {
 		return nil, fmt.Errorf("time %v is outside the years 1 to 9999", t.Time)
 	}
-	return t.UTC().AppendFormat(nil, timeLayout), nil
+	return utc.AppendFormat(b, timeLayout), nil
+}
+
+// MarshalText implements encoding.TextMarshaler.
+func (t Time) MarshalText() ([]byte, error) { return t.AppendText(nil) }
+
+// MarshalJSON implements json.Marshaler. Without it the embedded time's own
+// would be used, which drops zeros at the end.
+func (t Time) MarshalJSON() ([]byte, error) {
+	b, err := t.AppendText([]byte{'"'})
+	return append(b, '"'), err
+}
+
+// UnmarshalJSON implements json.Unmarshaler. Without it the embedded time's own
+// would be used, which takes any offset and precision.
+func (t *Time) UnmarshalJSON(b []byte) error {
+	if len(b) < 2 || b[0] != '"' || b[len(b)-1] != '"' {
+		return fmt.Errorf("time %.40q is not a string", b)
+	}
+	return t.UnmarshalText(b[1 : len(b)-1])
 }
 
 // UnmarshalText implements encoding.TextUnmarshaler. It takes the wire form

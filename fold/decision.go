@@ -125,8 +125,8 @@ func (s *Session) revision(r Record, e *events.Revision) Outcome {
 }
 
 func (q *Request) revise(r Record, e *events.Revision, m Vote) {
-	q.Digest, q.Arguments, q.Target, q.Preview = r.Digest, e.Arguments, e.Target, e.Preview
-	q.Modifications, q.Votes = nil, nil
+	q.Carrier, q.Digest, q.Arguments, q.Target, q.Preview = r.Envelope.ID, r.Digest, e.Arguments, e.Target, e.Preview
+	q.Revised, q.Modifications, q.Votes = m.EventID, nil, nil
 	if !slices.Equal(q.Approvers, e.Approvers) {
 		q.Also = append(q.Also, q.Approvers)
 	}

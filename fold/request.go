@@ -23,7 +23,8 @@ type Request struct {
 	events.ApprovalRequest // as first asked; Arguments and Terms are the current ones
 	EventID                string
 	At                     events.Position
-	Digest                 events.Digest // what decisions must name: of the request, or of its current revision
+	Carrier                string        // id of the event that holds the current text: the request, or its current revision
+	Digest                 events.Digest // what decisions must name: of that event
 	Deadline               time.Time     // in log time; a decision at it still counts
 	Revision               int           // the number of the current revision; 0 is the request itself
 	Also                   [][]string    // approver lists of earlier terms, all of which hold too
@@ -35,7 +36,10 @@ type Request struct {
 	// Modifications are those that counted and wait for their revision, in log
 	// order.
 	Modifications []Vote
-	Revoked       bool
+	// Revised is the id of the modification whose text is the current one; ""
+	// where it is the model's own.
+	Revised string
+	Revoked bool
 }
 
 // Vote is a decision that counts.
@@ -73,7 +77,7 @@ func (s *Session) request(r Record, e *events.ApprovalRequest) Outcome {
 		return not(ReasonOtherDigest)
 	}
 	q := &Request{
-		ApprovalRequest: *e, EventID: r.Envelope.ID, At: r.Position, Digest: r.Digest,
+		ApprovalRequest: *e, EventID: r.Envelope.ID, At: r.Position, Carrier: r.Envelope.ID, Digest: r.Digest,
 		Deadline: r.time().Add(time.Duration(e.Timeout)), State: Pending,
 	}
 	s.Requests[e.RequestID] = q

@@ -175,7 +175,9 @@ func (g *Gate) load(ctx context.Context, id string) (*session, error) {
 				entries = nil
 				break
 			}
-			s.Apply(fold.Decode(e.Record))
+			if r := fold.Decode(e.Record); r.Envelope.SessionID == id {
+				s.Apply(r)
+			}
 			after = e.Row
 		}
 		if len(entries) < batch {

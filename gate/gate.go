@@ -76,19 +76,27 @@ type Gate struct {
 	logger   *slog.Logger
 	now      func() time.Time
 	due      *deadlines
-	revise   chan modification // counted modifications that wait for their revision
-	ready    chan struct{}     // closed when Run has caught up and recovered
+	revise   chan struct{} // told when modifications has grown
+	ready    chan struct{} // closed when Run has caught up and recovered
 
-	mu       sync.Mutex
-	sessions map[string]*session        // loaded ones; mu
-	applied  int64                      // row up to which loaded sessions are folded; mu
-	awaited  map[string]*fold.Outcome   // what became of events that somebody waits for, by id; mu
-	carrying map[callID]struct{}        // calls that a Carry of this process has in hand; mu
-	running  map[callID]runningCall     // started calls; mu
-	pending  map[string]int             // undecided requests by principal; mu
-	known    map[string]events.Digest   // definitions and people that the log has; mu
-	dirty    map[string]bool            // sessions whose open state gate.db does not know yet; mu
-	newest   map[string]string          // requests that gate.db does not know yet, to their session; mu
+	saved int64 // row up to which gate.db is written; owned by persist
+
+	mu            sync.Mutex
+	sessions      map[string]*session      // loaded ones; mu
+	applied       int64                    // row up to which loaded sessions are folded; mu
+	awaited       map[string]*fold.Outcome // what became of events that somebody waits for, by id; mu
+	modifications []modification           // that counted and wait for their revision; mu
+	carrying      map[callID]struct{}      // calls that a Carry of this process has in hand; mu
+	running       map[callID]runningCall   // started calls; mu
+	pending       map[string]int           // undecided requests by principal; mu
+	known         map[string]events.Digest // definitions that the log has; mu
+	named         map[string]events.Digest // people's names that this boot has recorded; mu
+
+	// What gate.db does not know yet: sessions that moved, requests to their
+	// session, definitions; mu.
+	dirty      map[string]bool
+	newest     map[string]string
+	newlyKnown map[string]events.Digest
 }
 
 // session is a loaded session.
@@ -121,10 +129,10 @@ func New(ctx context.Context, o Options) (*Gate, error) {
 	}
 	g := &Gate{
 		log: o.Log, policy: o.Policy, tools: tools, store: st, executor: o.Node + "/" + o.Boot, node: o.Node, opt: o,
-		logger: o.Logger, now: o.Clock, due: newDeadlines(), revise: make(chan modification, 64), ready: make(chan struct{}),
+		logger: o.Logger, now: o.Clock, due: newDeadlines(), revise: make(chan struct{}, 1), ready: make(chan struct{}),
 		sessions: map[string]*session{}, awaited: map[string]*fold.Outcome{}, carrying: map[callID]struct{}{},
 		running: map[callID]runningCall{}, pending: map[string]int{}, known: map[string]events.Digest{},
-		dirty: map[string]bool{}, newest: map[string]string{},
+		named: map[string]events.Digest{}, dirty: map[string]bool{}, newest: map[string]string{}, newlyKnown: map[string]events.Digest{},
 	}
 	if err := g.restore(ctx); err != nil {
 		return nil, errors.Join(err, st.close())
@@ -197,20 +205,26 @@ func (g *Gate) View(ctx context.Context, id string, f func(*fold.Session)) error
 	if err != nil {
 		return err
 	}
-	f(s.Session)
+	defer g.unload(s)
 	if s.Last == (events.Position{}) {
 		return fmt.Errorf("%w: %.80q", ErrUnknownSession, id)
 	}
+	f(s.Session)
 	return nil
 }
 
 // Watch calls f with the state of a session now and after every change, until
 // f returns true or ctx ends. f is called under the gate's lock.
 func (g *Gate) Watch(ctx context.Context, id string, f func(*fold.Session) (done bool)) error {
+	s, unpin, err := g.pin(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer unpin()
 	for {
-		changed, done, err := g.look(ctx, id, f)
-		if err != nil || done {
-			return err
+		changed, done := g.look(s, f)
+		if done {
+			return nil
 		}
 		select {
 		case <-changed:
@@ -220,14 +234,10 @@ func (g *Gate) Watch(ctx context.Context, id string, f func(*fold.Session) (done
 	}
 }
 
-func (g *Gate) look(ctx context.Context, id string, f func(*fold.Session) bool) (<-chan struct{}, bool, error) {
+func (g *Gate) look(s *session, f func(*fold.Session) bool) (<-chan struct{}, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	s, err := g.load(ctx, id)
-	if err != nil {
-		return nil, false, err
-	}
-	return s.changed, f(s.Session), nil
+	return s.changed, f(s.Session)
 }
 
 // Unfinished returns the sessions that had something unfinished when last
@@ -244,7 +254,7 @@ func (g *Gate) Unfinished() []string {
 	return ids
 }
 
-// mine reports whether an executor is an earlier boot of this node.
+// gone reports whether an executor is an earlier boot of this node.
 func (g *Gate) gone(executor string) bool {
 	return executor != g.executor && strings.HasPrefix(executor, g.node+"/")
 }

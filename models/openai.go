@@ -105,7 +105,7 @@ func (m *OpenAI) exchange(line *idleLine, body []byte, sink func(agent.Delta)) (
 	if err != nil {
 		return agent.Turn{}, unreachable(line, err)
 	}
-	defer res.Body.Close() //nolint:errcheck // only read from
+	defer res.Body.Close()
 	from := &opening{from: line.reader(res.Body)}
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		return agent.Turn{}, statusFailure(res, from)

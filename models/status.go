@@ -30,8 +30,8 @@ func statusFailure(res *http.Response, body io.Reader) error {
 		Code:    agent.CodeProviderError,
 		Message: fmt.Sprintf("the provider answered with status %d: %s", res.StatusCode, providerWords(raw)),
 	}
-	switch status := res.StatusCode; {
-	case status == http.StatusTooManyRequests || status == http.StatusRequestTimeout || status >= 500:
+	status := res.StatusCode
+	if status == http.StatusTooManyRequests || status == http.StatusRequestTimeout || status >= 500 {
 		failure.Code, failure.Retryable = agent.CodeUnavailable, true
 	}
 	return failure

@@ -39,8 +39,7 @@ func require(name string, value *string) error {
 // that refers to another document.
 func checkSchema(schema []byte) error {
 	var head struct {
-		Type  string         `json:"type"`
-		Other map[string]any `json:",inline"`
+		Type string `json:"type"`
 	}
 	if err := json.Unmarshal(schema, &head); err != nil {
 		return fmt.Errorf("schema: %w", err)

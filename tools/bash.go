@@ -35,7 +35,7 @@ func (*bashTool) Spec() agent.ToolSpec {
 		`{"type":"object","additionalProperties":false,"required":["command"],"properties":{`+
 			`"command":{"type":"string","minLength":1,"description":"the command line"},`+
 			`"timeout_ms":{"type":"integer","minimum":1,"maximum":600000,`+
-			`"description":"stop it after so many milliseconds; two minutes if absent"}}}`)
+			`"description":"stop it after so many milliseconds; the operator's limit if absent"}}}`)
 }
 
 func (t *bashTool) Run(ctx context.Context, arguments []byte) (agent.Output, error) {

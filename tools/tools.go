@@ -21,10 +21,10 @@
 package tools
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -174,6 +174,6 @@ func checkNames(all []agent.Tool) error {
 func builtinSpec(name, description, schema string) agent.ToolSpec {
 	return agent.ToolSpec{
 		Name: name, Description: description, Source: SourceBuiltin,
-		Schema: slices.Clip([]byte(schema)), Isolation: isolation,
+		Schema: json.RawMessage(schema), Isolation: isolation,
 	}
 }

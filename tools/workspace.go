@@ -162,8 +162,7 @@ func told(shown string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%q: %w in the workspace", shown, fs.ErrNotExist)
 	}
-	var at *fs.PathError
-	if errors.As(err, &at) {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		err = at.Err
 	}
 	return fmt.Errorf("%q: %w", shown, err)

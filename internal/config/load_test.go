@@ -131,11 +131,12 @@ func TestBlame(t *testing.T) {
 		"log.level":                   "flag -log-level: bad",
 		"tools.workspace":             "default of tools.workspace: bad",
 	} {
-		require.EqualError(t, c.Blame(key, errBad{}), want)
+		require.EqualError(t, c.Blame(key, badError{}), want)
 	}
-	require.ErrorIs(t, c.Blame("addr", errBad{}), errBad{})
+	require.ErrorIs(t, c.Blame("addr", badError{}), badError{})
 }
 
-type errBad struct{}
+// badError is what a part of the program says of a value.
+type badError struct{}
 
-func (errBad) Error() string { return "bad" }
+func (badError) Error() string { return "bad" }

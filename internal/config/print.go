@@ -42,23 +42,23 @@ func yamlNode(d *jsontext.Decoder) (*yaml.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch kind := token.Kind(); kind {
-	case '{', '[':
+	switch token.Kind() {
+	case jsontext.KindBeginObject:
 		node := &yaml.Node{Kind: yaml.MappingNode}
-		if kind == '[' {
-			node.Kind = yaml.SequenceNode
-		}
 		return node, yamlContent(d, node)
-	case '"':
+	case jsontext.KindBeginArray:
+		node := &yaml.Node{Kind: yaml.SequenceNode}
+		return node, yamlContent(d, node)
+	case jsontext.KindString:
 		return textNode(token.String()), nil
-	default: // numbers, true, false and null are written alike
+	default: //nolint:exhaustive // numbers, true, false and null are written alike
 		return &yaml.Node{Kind: yaml.ScalarNode, Value: token.String()}, nil
 	}
 }
 
 // yamlContent reads the members of an object or list up to its end.
 func yamlContent(d *jsontext.Decoder, node *yaml.Node) error {
-	for kind := d.PeekKind(); kind != '}' && kind != ']'; kind = d.PeekKind() {
+	for kind := d.PeekKind(); kind != jsontext.KindEndObject && kind != jsontext.KindEndArray; kind = d.PeekKind() {
 		child, err := yamlNode(d)
 		if err != nil {
 			return err

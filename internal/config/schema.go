@@ -62,13 +62,15 @@ func writeJSON(e *jsontext.Encoder, v value) error {
 		return writeObject(e, v)
 	case yaml.SequenceNode:
 		return writeArray(e, v)
-	default:
+	case yaml.ScalarNode:
 		token, err := scalarToken(v)
 		if err != nil {
 			return err
 		}
 		return v.written(e.WriteToken(token))
+	case yaml.AliasNode, yaml.DocumentNode: // parsing refused them
 	}
+	return v.errorf("expected a value, found %s", v.found())
 }
 
 func writeObject(e *jsontext.Encoder, v value) error {
@@ -125,7 +127,7 @@ func scalarToken(v value) (jsontext.Token, error) {
 		return jsontext.Bool(truth), err
 	case "!!int", "!!float":
 		number := jsontext.Value(text)
-		if number.Kind() != '0' || !number.IsValid() {
+		if number.Kind() != jsontext.KindNumber || !number.IsValid() {
 			return jsontext.Token{}, v.errorf("expected a number as in JSON, or text in quotes, found %s", clip(text))
 		}
 		return numberToken(text)

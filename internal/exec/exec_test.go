@@ -152,3 +152,33 @@ func TestNothingOfOursReachesTheCommand(t *testing.T) {
 	require.NotContains(t, out, "has-terminal")
 	require.NotRegexp(t, `\b[4-9] -> `, out, "0, 1, 2 and what ls itself opened")
 }
+
+func TestFind(t *testing.T) {
+	dir := t.TempDir()
+	program := filepath.Join(dir, "program")
+	require.NoError(t, os.WriteFile(program, nil, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "data"), nil, 0o644))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "folder"), 0o755))
+	t.Chdir(dir)
+	for _, test := range []struct{ name, path, want, text string }{
+		{name: program, path: "/bin", want: program},
+		{name: "program", path: "/nonesuch:" + dir, want: program},
+		{name: "program", path: "", text: "not in PATH"},
+		{name: "program", path: ".:", text: "not in PATH"},
+		{name: "data", path: dir, text: "not in PATH"},
+		{name: "folder", path: dir, text: "not in PATH"},
+		{name: "./program", path: dir, text: "absolute path"},
+		{name: "", path: dir, text: "absolute path"},
+		{name: filepath.Join(dir, "data"), text: "not an executable file"},
+		{name: filepath.Join(dir, "none"), text: "no such file"},
+	} {
+		got, err := exec.Find(test.name, []string{"PATH=/early", "PATH=" + test.path})
+		require.Equal(t, test.text == "", err == nil, test.name)
+		if err != nil {
+			require.ErrorIs(t, err, exec.ErrBadCommand)
+			require.ErrorContains(t, err, test.text)
+			continue
+		}
+		require.Equal(t, test.want, got)
+	}
+}

@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 
 	"github.com/countersign-dev/countersign/events"
@@ -28,7 +29,7 @@ const maxPayloads = 256
 type Entry struct {
 	Partition uint32
 	ID        string // unique in its partition; at most events.MaxNameBytes
-	Session   string // as ID
+	Session   string // as ID; "": the entry belongs to no session
 	Type      string // names the event in errors and logs
 	Envelope  []byte // at most events.MaxEnvelopeBytes; stored as it is
 	Payloads  []events.Payload
@@ -92,10 +93,8 @@ func newRequest(ctx context.Context, class Class, entries []Entry) (*request, er
 // number of bytes that the entry holds.
 func prepare(e Entry) (prepared, int64, error) {
 	p := prepared{Entry: e, id: pack(e.ID)}
-	for name, v := range map[string]string{"id": e.ID, "session": e.Session} {
-		if v == "" || len(v) > events.MaxNameBytes {
-			return p, 0, fmt.Errorf("%w: its %s has %d bytes, not 1 to %d", ErrTooLarge, name, len(v), events.MaxNameBytes)
-		}
+	if err := errors.Join(checkName("id", e.ID), checkName("session", e.Session)); err != nil {
+		return p, 0, err
 	}
 	if len(e.Envelope) > events.MaxEnvelopeBytes || len(e.Payloads) > maxPayloads {
 		return p, 0, fmt.Errorf("%w: an envelope of %d bytes with %d payloads; the bounds are %d and %d",
@@ -114,6 +113,14 @@ func prepare(e Entry) (prepared, int64, error) {
 		return p, 0, fmt.Errorf("%w: it has %d bytes with its payloads, at most %d are allowed", ErrTooLarge, total, events.MaxEventBytes)
 	}
 	return p, int64(total), nil
+}
+
+func checkName(what, name string) error {
+	if (name == "" && what == "id") || len(name) > events.MaxNameBytes {
+		return fmt.Errorf("%w: its %s has %d bytes, at most %d are allowed, and an id has one at least",
+			ErrTooLarge, what, len(name), events.MaxNameBytes)
+	}
+	return nil
 }
 
 func (r *request) answer(err error) {

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/google/uuid"
 )
@@ -14,7 +15,7 @@ func pack(name string) any {
 		return name
 	}
 	id, err := uuid.Parse(name)
-	if err != nil || id.String() != name {
+	if err != nil || strings.ToLower(name) != name {
 		return name
 	}
 	return id[:]

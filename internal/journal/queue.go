@@ -40,6 +40,11 @@ func (q *queue) put(r *request) error {
 	if err := q.admit(r); err != nil {
 		return err
 	}
+	return q.enqueue(r)
+}
+
+// enqueue queues a request that was admitted.
+func (q *queue) enqueue(r *request) error {
 	if err := q.push(r); err != nil {
 		q.release(r)
 		return err
@@ -62,14 +67,21 @@ func (q *queue) admit(r *request) error {
 		}
 		return nil
 	}
-	if !q.begins.TryAcquire(r.weight) {
+	return q.tryAdmit(r)
+}
+
+// tryAdmit is admit that never waits: ErrOverloaded if there is no room now.
+func (q *queue) tryAdmit(r *request) error {
+	if r.class == Begins && !q.begins.TryAcquire(r.weight) {
 		return ErrOverloaded
 	}
-	if !q.all.TryAcquire(r.weight) {
+	if q.all.TryAcquire(r.weight) {
+		return nil
+	}
+	if r.class == Begins {
 		q.begins.Release(r.weight)
-		return ErrOverloaded
 	}
-	return nil
+	return ErrOverloaded
 }
 
 func (q *queue) push(r *request) error {

@@ -40,12 +40,13 @@ func (e *edge) equal(o *edge) bool {
 type tree struct {
 	row     int64
 	snapped int64 // the last row in frontiers
+	stays   int64 // the last number in sessions
 	edges   map[uint32]*edge
 }
 
 // edit returns a copy in which edges are replaced, and only then changed.
 func (t *tree) edit() *draft {
-	return &draft{tree: tree{row: t.row, snapped: t.snapped, edges: maps.Clone(t.edges)}, mine: map[uint32]*edge{}}
+	return &draft{tree: tree{row: t.row, snapped: t.snapped, stays: t.stays, edges: maps.Clone(t.edges)}, mine: map[uint32]*edge{}}
 }
 
 // draft is the tree as the transaction under way would leave it.

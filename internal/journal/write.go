@@ -15,32 +15,34 @@ import (
 const (
 	// snapshotRows is how many rows lie between two snapshots in frontiers.
 	snapshotRows = 4096
-	// maxSessions bounds the writer's memory of session numbers.
-	maxSessions = 1 << 16
+	// stayRows is after how many rows sessions get new numbers.
+	stayRows = 16384
 )
 
 // errClash says that an entry's id is taken by other bytes, when its append may
 // have written entries before it.
 var errClash = errors.New("an id is taken by other bytes")
 
+// errTaken says that an entry's id is taken, and that nothing was changed.
+var errTaken = errors.New("an id is taken")
+
 const (
-	insertRecord = `INSERT INTO records (row, partition, id, session, payloads, leaf, record) VALUES (?, ?, ?, ?, ?, ?, ?)`
-	insertBytes  = `INSERT INTO payloads (place, commitment, salt, bytes) VALUES (?, ?, ?, ?)`
+	insertRecord = `INSERT OR FAIL INTO records (row, partition, id, session, payloads, leaf, record) VALUES (?, ?, ?, ?, ?, ?, ?)`
+	insertBytes  = `INSERT OR FAIL INTO payloads (place, commitment, salt, bytes) VALUES (?, ?, ?, ?)`
 	upsertHead   = `INSERT INTO heads (partition, log_time, frontier) VALUES (?, ?, ?)
 		ON CONFLICT (partition) DO UPDATE SET log_time = excluded.log_time, frontier = excluded.frontier`
 	insertSnapshot = `INSERT INTO frontiers (row, partition, log_time, frontier) VALUES (?, ?, ?, ?)`
 	findRecord     = `SELECT r.row, r.record, s.name FROM records r JOIN sessions s ON s.no = r.session WHERE r.partition = ? AND r.id = ?`
-	findSession    = `SELECT no FROM sessions WHERE name = ?`
-	insertSession  = `INSERT INTO sessions (no, name) VALUES ((SELECT coalesce(max(no), 0) + 1 FROM sessions), ?)`
+	insertStay     = `INSERT INTO sessions (no, name) VALUES (?, ?)`
 )
 
 // writer puts batches into the database. All of it belongs to the goroutine of
 // Run.
 type writer struct {
-	db       *sqlite.DB
-	clock    func() time.Time
-	tree     *tree            // as committed
-	sessions map[string]int64 // numbers of sessions that are committed, or in the transaction under way
+	db    *sqlite.DB
+	clock func() time.Time
+	tree  *tree            // as committed
+	stays map[string]int64 // the numbers that sessions have now, those of the transaction under way included
 }
 
 // write stores a batch in one transaction, and sets stored or err of each
@@ -74,7 +76,7 @@ func (w *writer) transact(batch []*request, put putFunc) error {
 		return err
 	})
 	if err != nil {
-		clear(w.sessions) // some may have been rolled back
+		clear(w.stays) // some may have been rolled back
 		return err
 	}
 	w.tree = &d.tree
@@ -115,10 +117,11 @@ func saveEdge(c *sqlite.Conn, e *edge, query string, key ...any) error {
 
 // put stores the entries of one append.
 func (w *writer) put(c *sqlite.Conn, d *draft, r *request) error {
+	r.err = nil
 	for i := range r.entries {
 		e := &r.entries[i]
 		stored, err := w.insert(c, d, e)
-		if sqlite.IsConstraint(err) {
+		if errors.Is(err, errTaken) {
 			stored, err = w.known(c, e, err)
 		}
 		if err != nil {
@@ -155,10 +158,10 @@ func conflict(e *prepared) error {
 	return fmt.Errorf("append %s %s to partition %d: %w", e.Type, e.ID, e.Partition, ErrConflict)
 }
 
-// insert stores one entry at the end of its partition. If it fails, the draft
-// is as before.
+// insert stores one entry at the end of its partition. With errTaken, draft and
+// transaction are as before; after another error the transaction is undone.
 func (w *writer) insert(c *sqlite.Conn, d *draft, e *prepared) (Stored, error) {
-	session, err := w.session(c, e.Session)
+	session, err := w.stay(c, d, e.Session)
 	if err != nil {
 		return Stored{}, err
 	}
@@ -173,17 +176,36 @@ func (w *writer) insert(c *sqlite.Conn, d *draft, e *prepared) (Stored, error) {
 	}
 	row, leaf := d.row+1, ledger.LeafHash(b)
 	err = c.Exec(insertRecord, row, int64(e.Partition), e.id, session, int64(len(e.Payloads)), leaf[:], b)
+	if sqlite.IsConstraint(err) {
+		return Stored{}, errors.Join(errTaken, err)
+	}
 	if err != nil {
 		return Stored{}, err
 	}
-	for i, p := range e.Payloads {
-		if err := c.Exec(insertBytes, row*maxPayloads+int64(i), e.commitments[i], p.Salt[:], p.Bytes); err != nil {
-			return Stored{}, fmt.Errorf("payload %d: %v", i, err) //nolint:errorlint // a constraint here is no duplicate
+	for i := range e.Payloads {
+		if err := savePayload(c, row, i, e); err != nil {
+			return Stored{}, err
 		}
 	}
 	edge.frontier.Append(leaf)
 	edge.logTime, d.row = record.LogTime, row
+	if row%stayRows == 0 {
+		clear(w.stays)
+	}
 	return Stored{Row: row, Record: record, Session: e.Session}, nil
+}
+
+func savePayload(c *sqlite.Conn, row int64, ordinal int, e *prepared) error {
+	p := &e.Payloads[ordinal]
+	b := p.Bytes
+	if b == nil {
+		b = []byte{} // nil would be stored as NULL
+	}
+	err := c.Exec(insertBytes, row*maxPayloads+int64(ordinal), e.commitments[ordinal], p.Salt[:], b)
+	if err != nil {
+		return fmt.Errorf("store payload %d of %s: %w", ordinal, e.ID, err)
+	}
+	return nil
 }
 
 // logTime never goes back within a partition, whatever the clock does.
@@ -217,28 +239,16 @@ func sameBytes(e *prepared, keyID string, signature, envelope []byte) bool {
 	return e.KeyID == keyID && bytes.Equal(e.Signature, signature) && bytes.Equal(e.Envelope, envelope)
 }
 
-// session returns the number of a session, and gives it one if it is new.
-func (w *writer) session(c *sqlite.Conn, name string) (int64, error) {
-	if no, ok := w.sessions[name]; ok {
+// stay returns the number that a session has now. When it has none the session
+// gets the next, whether it had others before or not.
+func (w *writer) stay(c *sqlite.Conn, d *draft, session string) (int64, error) {
+	if no, ok := w.stays[session]; ok {
 		return no, nil
 	}
-	packed := pack(name)
-	row, err := c.QueryRow(findSession, packed)
-	if err == nil && row == nil {
-		if err = c.Exec(insertSession, packed); err == nil {
-			row, err = c.QueryRow(findSession, packed)
-		}
+	no := d.stays + 1
+	if err := c.Exec(insertStay, no, pack(session)); err != nil {
+		return 0, fmt.Errorf("number session %.80q: %w", session, err)
 	}
-	if err != nil || row == nil {
-		return 0, errors.Join(err, fmt.Errorf("number session %.80q", name))
-	}
-	no, ok := row[0].(int64)
-	if !ok {
-		return 0, fmt.Errorf("number session %.80q: got a %T", name, row[0])
-	}
-	if len(w.sessions) >= maxSessions {
-		clear(w.sessions)
-	}
-	w.sessions[name] = no
+	d.stays, w.stays[session] = no, no
 	return no, nil
 }

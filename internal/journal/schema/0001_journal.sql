@@ -1,10 +1,16 @@
 -- The append-only log. Rows are added and never change; only heads is updated,
 -- in the transaction of the rows that it describes.
 
+-- The stays of sessions. A session gets a new, higher number whenever some
+-- thousand rows have gone by, so that the sessions of one time are neighbours in
+-- records_session: an index on names would touch a page of its own for every
+-- session in a commit.
 CREATE TABLE sessions (
-    no   INTEGER PRIMARY KEY, -- ascending: the sessions of today are neighbours in records_session
-    name ANY NOT NULL UNIQUE  -- 16 bytes where it is a UUID in canonical form, else text
+    no   INTEGER PRIMARY KEY,
+    name ANY NOT NULL -- 16 bytes where it is a UUID in canonical form, else text
 ) STRICT;
+
+CREATE INDEX sessions_name ON sessions (name); -- and no, which every index ends with
 
 CREATE TABLE records (
     row       INTEGER PRIMARY KEY, -- 1, 2, 3, ...; local to this file
@@ -17,7 +23,7 @@ CREATE TABLE records (
 ) STRICT;
 
 CREATE UNIQUE INDEX records_id ON records (partition, id);
-CREATE INDEX records_session ON records (session); -- and row, which every index ends with
+CREATE INDEX records_session ON records (session);
 
 CREATE TABLE payloads (
     place      INTEGER PRIMARY KEY, -- row * 256 + ordinal
@@ -52,7 +58,7 @@ BEGIN SELECT RAISE(ABORT, 'records are append-only: no DELETE'); END;
 CREATE TRIGGER records_no_replace BEFORE INSERT ON records
 WHEN NEW.row <= (SELECT max(row) FROM records)
     OR EXISTS (SELECT 1 FROM records WHERE partition = NEW.partition AND id = NEW.id)
-BEGIN SELECT RAISE(ABORT, 'records are append-only: no INSERT over a row'); END;
+BEGIN SELECT RAISE(FAIL, 'records are append-only: no INSERT over a row'); END;
 
 CREATE TRIGGER payloads_no_update BEFORE UPDATE ON payloads
 BEGIN SELECT RAISE(ABORT, 'payloads are append-only: no UPDATE'); END;
@@ -62,4 +68,4 @@ BEGIN SELECT RAISE(ABORT, 'payloads are append-only: no DELETE'); END;
 
 CREATE TRIGGER payloads_no_replace BEFORE INSERT ON payloads
 WHEN EXISTS (SELECT 1 FROM payloads WHERE place = NEW.place)
-BEGIN SELECT RAISE(ABORT, 'payloads are append-only: no INSERT over a row'); END;
+BEGIN SELECT RAISE(FAIL, 'payloads are append-only: no INSERT over a row'); END;

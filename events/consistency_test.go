@@ -1,0 +1,152 @@
+package events_test
+
+import (
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/countersign-dev/countersign/events"
+	"github.com/countersign-dev/countersign/events/eventstest"
+)
+
+// One list of types; the table of the codec, the schemas, the samples and the
+// golden files have each of them and no other.
+func TestTypesAgreeEverywhere(t *testing.T) {
+	var schemas, golden []string
+	for _, typ := range events.AllTypes() {
+		require.True(t, typ.Known(), "%s has no Go type in the codec's table", typ)
+		require.Equal(t, typ, eventstest.Sample(typ).Data.Type())
+		schemas = append(schemas, string(typ)+"/1.json")
+		golden = append(golden, string(typ)+".1.json")
+	}
+	schemas = append(schemas, "envelope/1.json")
+	slices.Sort(schemas)
+	slices.Sort(golden)
+
+	files, err := events.Schemas()
+	require.NoError(t, err)
+	embedded, err := fs.Glob(files, "*/*.json")
+	require.NoError(t, err)
+	require.Equal(t, schemas, embedded)
+	onDisk, err := filepath.Glob(filepath.Join("testdata", "golden", "*.json"))
+	require.NoError(t, err)
+	for i, path := range onDisk {
+		onDisk[i] = filepath.Base(path)
+	}
+	require.Equal(t, golden, onDisk)
+
+	require.False(t, events.Type("envelope").Known())
+	require.False(t, events.Type("").Known())
+}
+
+// A type constant that AllTypes has forgotten would be a type that nothing here
+// tests.
+func TestAllTypesHasEveryConstant(t *testing.T) {
+	text, err := os.ReadFile("types.go")
+	require.NoError(t, err)
+	constants := regexp.MustCompile(`(?m)^\tType\w+ +Type = "(\w+)"$`).FindAllSubmatch(text, -1)
+	require.NotEmpty(t, constants)
+	var names []events.Type
+	for _, c := range constants {
+		names = append(names, events.Type(c[1]))
+	}
+	require.Equal(t, names, events.AllTypes())
+}
+
+func TestCriticalTypes(t *testing.T) {
+	critical := []events.Type{
+		"tool_call", "approval_request", "revision", "decision", "revocation", "tool_started", "tool_result",
+		"run_started", "run_cancelled", "run_finished", "round_finished", "subagent_started", "subagent_finished",
+	}
+	for _, typ := range events.AllTypes() {
+		require.Equal(t, slices.Contains(critical, typ), typ.Critical(), typ)
+	}
+	require.False(t, events.Type("of_a_later_build").Critical())
+}
+
+// node is the part of a schema that this test walks.
+type node struct {
+	ID         string          `json:"$id"`
+	Ref        string          `json:"$ref"`
+	Properties map[string]node `json:"properties"`
+	Required   []string        `json:"required"`
+	Additional any             `json:"additionalProperties"`
+	Items      *node           `json:"items"`
+	Defs       map[string]node `json:"$defs"`
+}
+
+func readSchema(t *testing.T, typ events.Type) node {
+	t.Helper()
+	b, err := events.Schema(typ, 1)
+	require.NoError(t, err)
+	var n node
+	require.NoError(t, json.Unmarshal(b, &n))
+	return n
+}
+
+func TestEveryMemberIsInItsSchemaInSnakeCase(t *testing.T) {
+	snake := regexp.MustCompile(`^[a-z]+(_[a-z]+)*$`)
+	for _, typ := range events.AllTypes() {
+		root := readSchema(t, typ)
+		require.Equal(t, events.SchemaPath(typ, 1), root.ID)
+		var doc map[string]any
+		b, err := json.Marshal(eventstest.Sample(typ).Data)
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(b, &doc))
+		walk(t, root, root, doc, func(path, name string) { require.Regexp(t, snake, name, path) })
+	}
+}
+
+// walk holds a whole sample against its schema: each has the other's members.
+func walk(t *testing.T, root, n node, value any, visit func(path, name string)) {
+	t.Helper()
+	if n.Ref != "" {
+		n = root.Defs[filepath.Base(n.Ref)]
+	}
+	switch value := value.(type) {
+	case map[string]any:
+		require.Equal(t, false, n.Additional, "%s is open", root.ID)
+		for name, v := range value {
+			visit(root.ID, name)
+			require.Contains(t, n.Properties, name, root.ID)
+			walk(t, root, n.Properties[name], v, visit)
+		}
+		for name := range n.Properties {
+			if name != "in" && name != "truncated_from" {
+				require.Contains(t, value, name, root.ID)
+			}
+		}
+	case []any:
+		require.NotNil(t, n.Items, root.ID)
+		walk(t, root, *n.Items, value[0], visit)
+	}
+}
+
+func TestEnvelopeSchemaHasEveryAttribute(t *testing.T) {
+	b, err := events.EnvelopeSchema()
+	require.NoError(t, err)
+	var n node
+	require.NoError(t, json.Unmarshal(b, &n))
+	for f := range reflect.TypeFor[events.Envelope]().Fields() {
+		name := regexp.MustCompile(`^[a-z0-9]+`).FindString(f.Tag.Get("json"))
+		require.Contains(t, n.Properties, name)
+	}
+	require.Len(t, n.Properties, reflect.TypeFor[events.Envelope]().NumField())
+}
+
+func TestSchemaRefusesWhatHasNone(t *testing.T) {
+	for _, tc := range []struct {
+		typ     events.Type
+		version int
+	}{{"decision", 0}, {"decision", 2}, {"no_such_type", 1}, {"", 1}, {"../schema/decision", 1}, {"/etc", 1}} {
+		_, err := events.Schema(tc.typ, tc.version)
+		require.ErrorIs(t, err, events.ErrUnknownType, "%s %d", tc.typ, tc.version)
+	}
+}

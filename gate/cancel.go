@@ -1,0 +1,48 @@
+package gate
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/countersign-dev/countersign/events"
+	"github.com/countersign-dev/countersign/fold"
+)
+
+// Cancel ends the unfinished run of a session: in one commit the run is
+// cancelled and its pending requests are declined for the same cause; started
+// calls are told to stop. It reports whether there was such a run.
+func (g *Gate) Cancel(ctx context.Context, session string, cause events.Cause, actor *events.Actor, via string) (bool, error) {
+	drafts, err := g.cancelDrafts(ctx, session, cause, actor, via)
+	if err != nil || len(drafts) == 0 {
+		return false, err
+	}
+	if _, err := g.append(ctx, session, drafts...); err != nil {
+		return false, fmt.Errorf("cancel: %w", err)
+	}
+	return true, nil
+}
+
+func (g *Gate) cancelDrafts(ctx context.Context, session string, cause events.Cause, actor *events.Actor, via string) ([]events.Draft, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s, err := g.load(ctx, session)
+	if err != nil {
+		return nil, err
+	}
+	run := s.Run()
+	if run == nil {
+		return nil, nil
+	}
+	var drafts []events.Draft
+	if run.Cancelled == nil {
+		drafts = append(drafts, events.Draft{Session: session, Causation: run.EventID, Data: &events.RunCancelled{
+			RunID: run.ID, Cause: cause, Actor: actor, Via: via,
+		}})
+	}
+	for _, q := range s.Requests {
+		if q.State == fold.Pending {
+			drafts = append(drafts, declineDraft(session, q, cause))
+		}
+	}
+	return drafts, nil
+}

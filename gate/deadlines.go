@@ -1,0 +1,192 @@
+package gate
+
+import (
+	"container/heap"
+	"context"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/countersign-dev/countersign/events"
+	"github.com/countersign-dev/countersign/fold"
+)
+
+// tooSoon is how long to wait before a time-out is tried again that the fold
+// found too early: the log's clock lags ours.
+const tooSoon = 50 * time.Millisecond
+
+// deadlines is the queue of requests that wait for people, by when their time
+// runs out on the monotonic clock.
+type deadlines struct {
+	mu    sync.Mutex
+	queue deadlineHeap         // mu
+	byID  map[string]*deadline // mu
+	moved chan struct{}        // told when the head may have changed
+}
+
+type deadline struct {
+	at               time.Time
+	session, request string
+	index            int
+}
+
+func newDeadlines() *deadlines {
+	return &deadlines{byID: map[string]*deadline{}, moved: make(chan struct{}, 1)}
+}
+
+// set queues a request, or moves it.
+func (d *deadlines) set(session, request string, at time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if old := d.byID[request]; old != nil {
+		old.at = at
+		heap.Fix(&d.queue, old.index)
+	} else {
+		e := &deadline{at: at, session: session, request: request}
+		d.byID[request] = e
+		heap.Push(&d.queue, e)
+	}
+	select {
+	case d.moved <- struct{}{}:
+	default:
+	}
+}
+
+// drop takes a request out and reports whether it was queued.
+func (d *deadlines) drop(request string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	e := d.byID[request]
+	if e == nil {
+		return false
+	}
+	delete(d.byID, request)
+	heap.Remove(&d.queue, e.index)
+	return true
+}
+
+// passed returns what is due now, and how long until the next. What is due
+// stays queued for a little later, until somebody drops it.
+func (d *deadlines) passed(now time.Time) (due []deadline, wait time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for len(d.queue) > 0 {
+		head := d.queue[0]
+		if left := head.at.Sub(now); left > 0 {
+			return due, left
+		}
+		due = append(due, *head)
+		head.at = now.Add(tooSoon)
+		heap.Fix(&d.queue, 0)
+	}
+	return due, time.Hour
+}
+
+type deadlineHeap []*deadline
+
+func (h deadlineHeap) Len() int           { return len(h) }
+func (h deadlineHeap) Less(i, j int) bool { return h[i].at.Before(h[j].at) }
+func (h deadlineHeap) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].index, h[j].index = i, j
+}
+
+// Push implements heap.Interface.
+func (h *deadlineHeap) Push(x any) {
+	e := x.(*deadline) //nolint:errcheck,forcetypeassert // only set pushes
+	e.index = len(*h)
+	*h = append(*h, e)
+}
+
+// Pop implements heap.Interface.
+func (h *deadlineHeap) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
+}
+
+// schedule queues the time-out of a pending request. A live request waits its
+// whole time on the monotonic clock from when it came back; one found at a
+// start waits what the log's clock leaves of it.
+func (g *Gate) schedule(s *session, q *fold.Request, live bool) {
+	if q.State != fold.Pending {
+		return
+	}
+	left := q.Deadline.Sub(g.now())
+	if live {
+		left = q.Deadline.Sub(time.UnixMicro(s.Last.LogTime))
+	}
+	g.due.set(s.ID, q.RequestID, time.Now().Add(max(0, left)+time.Millisecond))
+}
+
+// expire publishes the time-outs that fall due.
+func (g *Gate) expire(ctx context.Context) error {
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		due, wait := g.due.passed(time.Now())
+		g.timeOutAll(ctx, due)
+		timer.Reset(wait)
+		select {
+		case <-timer.C:
+		case <-g.due.moved:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// timeOutAll publishes time-outs side by side, so that they share commits.
+func (g *Gate) timeOutAll(ctx context.Context, due []deadline) {
+	var group errgroup.Group
+	group.SetLimit(64)
+	for _, d := range due {
+		group.Go(func() error { return g.timeOut(ctx, d) })
+	}
+	if err := group.Wait(); err != nil && ctx.Err() == nil {
+		g.logger.WarnContext(ctx, "a time-out could not be recorded yet; it is tried again", "error", err)
+	}
+}
+
+// timeOut publishes one time-out. The request stays queued until the fold has
+// ended it, so a time-out that the fold finds too early is published again.
+func (g *Gate) timeOut(ctx context.Context, d deadline) error {
+	draft, pending, err := g.ending(ctx, d.session, d.request, events.CauseTimeout)
+	if err != nil || !pending {
+		return err
+	}
+	_, err = g.append(ctx, d.session, draft)
+	return err
+}
+
+// ending drafts the gate's own decline of a request that is pending.
+func (g *Gate) ending(ctx context.Context, id, request string, cause events.Cause) (draft events.Draft, pending bool, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s, err := g.load(ctx, id)
+	if err != nil {
+		return events.Draft{}, false, err
+	}
+	q := s.Requests[request]
+	if q == nil || q.State != fold.Pending {
+		g.due.drop(request)
+		return events.Draft{}, false, nil
+	}
+	return declineDraft(id, q, cause), true, nil
+}
+
+// declineDraft is the gate's own decline: it carries no actor.
+func declineDraft(session string, q *fold.Request, cause events.Cause) events.Draft {
+	return events.Draft{
+		Session: session, Causation: q.EventID,
+		Data: &events.Decision{
+			RequestID: q.RequestID, RequestDigest: q.Digest, Verdict: events.VerdictDecline, Cause: cause,
+			Arguments: carried(q), Via: "gate",
+		},
+	}
+}
+
+// carried is the reference of a request's current arguments, as later events
+// copy it.
+func carried(q *fold.Request) *events.Ref { return q.Arguments.CarriedBy(q.Carrier) }

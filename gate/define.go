@@ -1,0 +1,86 @@
+package gate
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/countersign-dev/countersign/events"
+	"github.com/countersign-dev/countersign/fold"
+)
+
+// Definition is a text whose digest events name.
+type Definition struct {
+	Kind    events.DefinitionKind
+	Name    string
+	Content []byte
+}
+
+// Digest is the SHA-256 of the content, as events name it.
+func (d Definition) Digest() events.Digest { return events.DigestOf(d.Content) }
+
+// Define records definitions that the log does not have yet. It is called
+// before their first use.
+func (g *Gate) Define(ctx context.Context, definitions ...Definition) error {
+	var drafts []events.Draft
+	for _, d := range definitions {
+		if g.knows(definedAs(d.Kind, d.Digest()), d.Digest()) {
+			continue
+		}
+		p := events.NewPayload(d.Content)
+		drafts = append(drafts, events.Draft{Payloads: []events.Payload{p}, Data: &events.Definition{
+			Kind: d.Kind, Name: d.Name, Digest: d.Digest(), Content: p.Ref(events.MediaJSON),
+		}})
+	}
+	if len(drafts) == 0 {
+		return nil
+	}
+	if _, err := g.log.Append(ctx, drafts...); err != nil {
+		return fmt.Errorf("record definitions: %w", err)
+	}
+	return nil
+}
+
+// DefineAll records the definitions that the gate itself stands on: its policy
+// and its tools.
+func (g *Gate) DefineAll(ctx context.Context) error {
+	all := []Definition{{Kind: events.DefinePolicy, Name: "policy", Content: g.policy.Document()}}
+	for name, t := range g.tools {
+		all = append(all, Definition{Kind: events.DefineTool, Name: name, Content: t.Definition})
+	}
+	return g.Define(ctx, all...)
+}
+
+func definedAs(kind events.DefinitionKind, d events.Digest) string {
+	return string(kind) + "/" + string(d)
+}
+
+func (g *Gate) knows(name string, digest events.Digest) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.known[name] == digest
+}
+
+// learn notes what the log has a definition for. mu is held.
+func (g *Gate) learn(r fold.Record) {
+	if e, ok := r.Event.(*events.Definition); ok {
+		g.note(definedAs(e.Kind, e.Digest), e.Digest)
+	}
+}
+
+func (g *Gate) note(name string, digest events.Digest) {
+	g.known[name] = digest
+	g.newlyKnown[name] = digest
+}
+
+// personDraft drafts the name behind a person's id, once a boot and name: what
+// the log has is a payload, which may be erased, so it is not relied on. mu is
+// held.
+func (g *Gate) personDraft(person, name string) []events.Draft {
+	want := events.DigestOf([]byte(name))
+	if g.named[person] == want {
+		return nil
+	}
+	g.named[person] = want
+	p := events.NewPayload([]byte(name))
+	return []events.Draft{{Payloads: []events.Payload{p}, Data: &events.Person{Person: person, Name: p.Ref(events.MediaText)}}}
+}

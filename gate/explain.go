@@ -1,0 +1,56 @@
+package gate
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/countersign-dev/countersign/events"
+)
+
+// explain is the text of a call that did not run: it says who or what ended
+// it, truthfully, and what the reviewer wrote.
+func (g *Gate) explain(ctx context.Context, p plan) string {
+	const notRun = " The tool was not run."
+	switch p.over {
+	case events.CauseHuman:
+		return g.declinedBy(ctx, p) + notRun
+	case events.CauseTimeout:
+		if p.vote == nil {
+			return "The call was approved, but it was not started in time, so the approval has lapsed." + notRun
+		}
+		return "Nobody answered the approval request in time, so it expired." + notRun
+	case events.CauseCancelled:
+		return "The run was cancelled before the call started." + notRun
+	case events.CauseSuperseded:
+		return "A new message from the user took the place of this call before it was decided." + notRun
+	case events.CausePolicy:
+		return fmt.Sprintf("Declined by policy (rule %s).", p.call.Rule) + notRun
+	case events.CauseHandler:
+		return "Declined by the approval handler." + notRun
+	case events.CauseStale:
+		return "What the call would change is no longer what was approved." + notRun
+	case events.CauseGateError, events.CauseDeliveryFailed, events.CauseExecutorLost, events.CauseStandingRule, events.CauseBypass:
+		return "The approval gate could not record or judge the start of this call; this is no person's refusal." + notRun
+	}
+	return "The call ended." + notRun
+}
+
+func (g *Gate) declinedBy(ctx context.Context, p plan) string {
+	text := "Declined by a reviewer"
+	if p.vote == nil {
+		return text + "."
+	}
+	if a := p.vote.Actor; a != nil {
+		text += " (" + g.opt.Names(a.Person) + ")"
+	}
+	text += "."
+	if p.vote.Comment == nil {
+		return text
+	}
+	comment, err := g.log.Payload(ctx, p.vote.EventID, p.vote.Comment)
+	if err != nil {
+		g.logger.WarnContext(ctx, "a reviewer's comment could not be read", "error", err)
+		return text + " The reviewer's comment could not be read."
+	}
+	return text + " The reviewer's comment: " + string(comment) + "\n"
+}

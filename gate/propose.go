@@ -1,0 +1,153 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/countersign-dev/countersign/events"
+	"github.com/countersign-dev/countersign/fold"
+)
+
+// Proposal is one turn's calls, as a model asked for them.
+type Proposal struct {
+	Session   string
+	RunID     string // "" where the loop is not ours
+	BatchID   string
+	Agent     events.Agent
+	Model     string
+	Principal string
+	// Before are events of the same session that go first in the same commit:
+	// the round that asked.
+	Before []events.Draft
+	// Causation is the id of the event that asked.
+	Causation string
+	Calls     []ProposedCall
+}
+
+// ProposedCall is one call of a proposal.
+type ProposedCall struct {
+	Index  int    // its place in the model's order
+	CallID string // the provider's id, after repair
+	Tool   string // as the model wrote it
+	// Arguments are the model's own text, to the byte.
+	Arguments []byte
+}
+
+// Propose records a turn's calls, what policy says of each, and a request for
+// each that must ask, in one commit. A call that is denied or that no tool can
+// run gets its result in the same commit. When it returns the fold has them.
+func (g *Gate) Propose(ctx context.Context, p Proposal) error {
+	drafts := append([]events.Draft{}, p.Before...)
+	asking := 0
+	for _, c := range p.Calls {
+		d, asks := g.proposeCall(p, c, asking)
+		drafts = append(drafts, d...)
+		if asks {
+			asking++
+		}
+	}
+	if len(drafts) == 0 {
+		return nil
+	}
+	_, err := g.append(ctx, p.Session, drafts...)
+	return err
+}
+
+// proposeCall drafts a call, and what follows from it at once.
+func (g *Gate) proposeCall(p Proposal, c ProposedCall, asking int) (drafts []events.Draft, asks bool) {
+	j := g.judge(c.Tool, c.Arguments)
+	if j.effect == events.EffectAsk && g.tooMany(p, asking) {
+		j = refuse(j.tool, rulePending, "Too many calls wait for approval already, so the tool was not run. Wait until some are decided.")
+	}
+	payload, ref := argumentsPayload(c.Arguments)
+	call := &events.ToolCall{
+		CallKey: events.CallKey{BatchID: p.BatchID, Index: c.Index}, RunID: p.RunID, CallID: clip(c.CallID), Tool: toolName(c.Tool),
+		ToolSource: events.SourceUnknown, Arguments: ref, Agent: p.Agent, Model: p.Model, Principal: p.Principal,
+		Enforcement: events.Enforced, Effect: j.effect, Rule: j.rule, PolicyDigest: events.Digest(g.policy.Digest()),
+	}
+	if j.tool != nil {
+		call.ToolSource, call.ToolDigest = j.tool.Source, j.tool.digest
+	}
+	draft := events.Draft{ID: events.NewID(), Session: p.Session, Data: call, Payloads: []events.Payload{payload}, Causation: p.Causation}
+	drafts = append(drafts, draft)
+	switch j.effect {
+	case events.EffectAsk:
+		return append(drafts, g.requestFor(draft.ID, p.Session, call, j)), true
+	case events.EffectDeny:
+		return append(drafts, denied(draft.ID, p.Session, call, j)), false
+	case events.EffectAllow:
+	}
+	return drafts, false
+}
+
+// argumentsPayload keeps the arguments, to the byte. Beyond the bound of an
+// event a visible cut is kept, and the call is refused.
+func argumentsPayload(arguments []byte) (events.Payload, *events.Ref) {
+	if len(arguments) <= MaxArguments {
+		p := events.NewPayload(arguments)
+		return p, p.Ref(events.MediaJSON)
+	}
+	p := events.NewPayload(arguments[:MaxArguments])
+	r := p.Ref(events.MediaBin)
+	r.TruncatedFrom = events.NewWhole(p.Salt, int64(len(arguments)), events.DigestOf(arguments))
+	return p, r
+}
+
+// toolName is a tool's name as it can be recorded: what a model writes may be
+// empty or of any length.
+func toolName(s string) string {
+	if s == "" {
+		return "(no name)"
+	}
+	return clip(s)
+}
+
+func (g *Gate) requestFor(callEvent, session string, call *events.ToolCall, j judgement) events.Draft {
+	return events.Draft{
+		ID: events.NewID(), Session: session, Causation: callEvent,
+		Data: &events.ApprovalRequest{
+			RequestID: events.NewRequestID(), CallKey: call.CallKey, Tool: call.Tool, Arguments: call.Arguments.CarriedBy(callEvent),
+			Requester: call.Principal, Terms: g.terms(j),
+		},
+	}
+}
+
+// denied is the result of a call that policy or the gate's own rules refuse.
+func denied(callEvent, session string, call *events.ToolCall, j judgement) events.Draft {
+	text, status := j.why, events.StatusError
+	if !j.refused {
+		text, status = deniedText(j), events.StatusDeclined
+	}
+	p := events.NewPayload([]byte(text))
+	return events.Draft{
+		Session: session, Causation: callEvent, Payloads: []events.Payload{p},
+		Data: &events.ToolResult{
+			CallKey: call.CallKey, Tool: call.Tool, Status: status, Cause: events.CausePolicy, Rule: j.rule, Result: p.Ref(events.MediaText),
+		},
+	}
+}
+
+func deniedText(j judgement) string {
+	return fmt.Sprintf("Declined by policy (rule %s): %s. The tool was not run.", j.rule, j.why)
+}
+
+// tooMany reports whether the session or the principal has as many undecided
+// requests as it may.
+func (g *Gate) tooMany(p Proposal, asking int) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	open := asking
+	if s := g.sessions[p.Session]; s != nil {
+		for _, q := range s.Requests {
+			if q.State == fold.Pending {
+				open++
+			}
+		}
+	}
+	return open >= g.opt.MaxPending || g.pending[p.Principal]+asking >= g.opt.MaxPendingPrincipal
+}
+
+// Refused reports whether an error of the gate means that the log takes no new
+// work now: nothing was recorded, nothing runs.
+func Refused(err error) bool { return errors.Is(err, events.ErrRefused) }

@@ -1,0 +1,91 @@
+package gate
+
+import (
+	"context"
+
+	"github.com/countersign-dev/countersign/events"
+	"github.com/countersign-dev/countersign/fold"
+)
+
+// modification names a modification that counted and waits for its revision.
+type modification struct{ session, request, decision string }
+
+// modified queues a modification for the goroutine that revises. mu is held.
+func (g *Gate) modified(m modification) {
+	g.modifications = append(g.modifications, m)
+	select {
+	case g.revise <- struct{}{}:
+	default:
+	}
+}
+
+func (g *Gate) takeModifications() []modification {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	m := g.modifications
+	g.modifications = nil
+	return m
+}
+
+// reviseAll judges modifications again and records what they became.
+func (g *Gate) reviseAll(ctx context.Context) error {
+	for {
+		for _, m := range g.takeModifications() {
+			if err := g.reviseOne(ctx, m); err != nil && ctx.Err() == nil {
+				g.logger.WarnContext(ctx, "a modification could not be judged; its request stays as it was", "request", m.request, "error", err)
+			}
+		}
+		select {
+		case <-g.revise:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (g *Gate) reviseOne(ctx context.Context, m modification) error {
+	q, vote, ok, err := g.waiting(ctx, m)
+	if err != nil || !ok {
+		return err
+	}
+	text, err := g.log.Payload(ctx, vote.EventID, vote.Arguments)
+	if err != nil {
+		return err
+	}
+	j := g.judge(q.Tool, text)
+	e := &events.Revision{
+		RequestID: q.RequestID, Number: q.Revision + 1, Arguments: vote.Arguments.CarriedBy(vote.EventID), By: vote.Actor.Person,
+		Outcome: events.RevisionAsks, Terms: g.terms(j),
+	}
+	switch j.effect {
+	case events.EffectDeny:
+		e.Outcome, e.Terms = events.RevisionRefused, q.Terms
+		e.Why = clip(j.why)
+	case events.EffectAllow: // the stricter holds: what asked once goes on asking
+		e.Terms = q.Terms
+	case events.EffectAsk:
+	}
+	_, err = g.append(ctx, m.session, events.Draft{Session: m.session, Data: e, Causation: vote.EventID})
+	return err
+}
+
+// waiting returns a copy of the request and of the modification, while that
+// waits for its revision.
+func (g *Gate) waiting(ctx context.Context, m modification) (fold.Request, fold.Vote, bool, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s, err := g.load(ctx, m.session)
+	if err != nil {
+		return fold.Request{}, fold.Vote{}, false, err
+	}
+	q := s.Requests[m.request]
+	if q == nil || q.State != fold.Pending {
+		return fold.Request{}, fold.Vote{}, false, nil
+	}
+	for _, v := range q.Modifications {
+		if v.EventID == m.decision {
+			return *q, v, true, nil
+		}
+	}
+	return fold.Request{}, fold.Vote{}, false, nil
+}

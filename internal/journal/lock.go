@@ -1,0 +1,63 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// lockFile is the file in the data directory that its owner holds a lock on.
+const lockFile = "lock"
+
+// DirLock is the exclusive use of a data directory. It ends with Close or with
+// the process, whichever comes first.
+type DirLock struct{ f *os.File }
+
+// Lock takes a directory for this process alone. If another has it, the error
+// is ErrLocked and names the other where that is known.
+func Lock(dir string) (*DirLock, error) {
+	f, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("lock the data directory: %w", err)
+	}
+	l := &DirLock{f: f}
+	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) //nolint:gosec // a descriptor fits
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return nil, errors.Join(fmt.Errorf("%s: %w%s; stop it first, or give this one another --data-dir", dir, ErrLocked, l.owner()), f.Close())
+	}
+	if err == nil {
+		err = l.sign()
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("lock the data directory %s: %w", dir, err), f.Close())
+	}
+	return l, nil
+}
+
+// owner names who wrote the file.
+func (l *DirLock) owner() string {
+	b, err := io.ReadAll(io.LimitReader(l.f, 32))
+	pid, convErr := strconv.Atoi(strings.TrimSpace(string(b)))
+	if err != nil || convErr != nil {
+		return ""
+	}
+	return fmt.Sprintf(" (pid %d)", pid)
+}
+
+func (l *DirLock) sign() error {
+	if err := l.f.Truncate(0); err != nil {
+		return err
+	}
+	_, err := l.f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
+	return err
+}
+
+// Close gives the directory back. The file stays: removing it would let two
+// processes lock two files of one name.
+func (l *DirLock) Close() error { return l.f.Close() }

@@ -1,0 +1,53 @@
+package journal
+
+import (
+	"cmp"
+	"log/slog"
+	"time"
+)
+
+// Options says how to open a journal. Path or Memory is needed, everything
+// else has a default.
+type Options struct {
+	Path   string // the file; its directory is made if it is missing, and locked
+	Memory bool   // keep the journal in memory instead: for tests, nothing survives
+
+	// ReadOnly opens an existing journal without the lock, beside the process
+	// that writes it.
+	ReadOnly bool
+
+	Logger *slog.Logger     // nil: silence
+	Clock  func() time.Time // log time; nil: time.Now
+
+	// Names reads an envelope's event id and session. The journal never looks
+	// into envelopes; given this, VerifyAll also checks that the columns by
+	// which records are found say what the envelopes say. An envelope for which
+	// it returns an error is passed over: what cannot be read is kept as well.
+	Names func(envelope []byte) (eventID, session string, err error)
+
+	// QueueBytes bounds what waits for the writer, three quarters of it for what
+	// begins work; an entry weighs at least 2 KiB. 0: 64 MiB.
+	QueueBytes int64
+	// FreeBytes is the free space below which new work is refused. 0: 64 MiB.
+	FreeBytes uint64
+	// VerifyRows is how many of the last records Open verifies, at least. 0:
+	// 10,000.
+	VerifyRows int64
+
+	maxPages int64                            // tests: bound the file, so that it is full
+	free     func(dir string) (uint64, error) // tests: instead of the file system's
+}
+
+func (o Options) withDefaults() Options {
+	o.QueueBytes = cmp.Or(o.QueueBytes, 64<<20)
+	o.FreeBytes = cmp.Or(o.FreeBytes, 64<<20)
+	o.VerifyRows = cmp.Or(o.VerifyRows, 10_000)
+	o.Clock = clockOr(o.Clock)
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.free == nil {
+		o.free = freeBytes
+	}
+	return o
+}

@@ -1,0 +1,63 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/countersign-dev/countersign/events"
+)
+
+// Payload returns the payload that an event carries and that opens the
+// commitment (64 hex digits, as in events.Ref). It is ErrNotFound if the event
+// is not there or never carried it, and ErrErased if the event is there and a
+// payload of it is not. Bytes that do not open their commitment are
+// ErrDamaged.
+func (j *Journal) Payload(ctx context.Context, partition uint32, eventID, commitment string) (events.Payload, error) {
+	p, err := j.payload(ctx, partition, eventID, commitment)
+	if err != nil {
+		return events.Payload{}, fmt.Errorf("payload %.16s of event %.80q: %w", commitment, eventID, err)
+	}
+	return p, nil
+}
+
+func (j *Journal) payload(ctx context.Context, partition uint32, eventID, commitment string) (events.Payload, error) {
+	want, err := hex.DecodeString(commitment)
+	if err != nil {
+		return events.Payload{}, ErrNotFound
+	}
+	var row int64
+	var carried, left int
+	const find = `SELECT row, payloads, (SELECT count(*) FROM payloads WHERE place >= row * 256 AND place < (row + 1) * 256)
+		FROM records WHERE partition = ? AND id = ?`
+	err = j.db.Read.QueryRowContext(ctx, find, partition, pack(eventID)).Scan(&row, &carried, &left)
+	if errors.Is(err, sql.ErrNoRows) {
+		return events.Payload{}, ErrNotFound
+	}
+	if err != nil {
+		return events.Payload{}, err
+	}
+	var salt, b []byte
+	const open = `SELECT salt, bytes FROM payloads WHERE place >= ? AND place < ? AND commitment = ?`
+	err = j.db.Read.QueryRowContext(ctx, open, row*maxPayloads, (row+1)*maxPayloads, want).Scan(&salt, &b)
+	switch {
+	case errors.Is(err, sql.ErrNoRows) && left < carried:
+		return events.Payload{}, ErrErased
+	case errors.Is(err, sql.ErrNoRows):
+		return events.Payload{}, ErrNotFound
+	case err != nil:
+		return events.Payload{}, err
+	}
+	return opened(row, commitment, salt, b)
+}
+
+// opened checks stored bytes against their commitment.
+func opened(row int64, commitment string, salt, b []byte) (events.Payload, error) {
+	p := events.Payload{Bytes: b}
+	if copy(p.Salt[:], salt) != len(p.Salt) || len(salt) != len(p.Salt) || events.Commitment(p.Salt, b) != commitment {
+		return p, fmt.Errorf("%w: row %d: a payload does not open its commitment %s", ErrDamaged, row, commitment)
+	}
+	return p, nil
+}

@@ -1,0 +1,85 @@
+package projections
+
+import (
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/countersign-dev/countersign/events"
+	"github.com/countersign-dev/countersign/ledger"
+)
+
+// heads are the Merkle frontiers over the records that the views have read, by
+// partition: the views' own count of what the journal sealed.
+type heads map[uint32]*ledger.Frontier
+
+// add appends a record and returns its leaf.
+func (h heads) add(r events.Record) (ledger.Hash, error) {
+	b, err := events.EncodeRecord(r)
+	if err != nil {
+		return ledger.Hash{}, err
+	}
+	f := h[r.Partition]
+	if f == nil {
+		f = &ledger.Frontier{}
+		h[r.Partition] = f
+	}
+	leaf := ledger.LeafHash(b)
+	f.Append(leaf)
+	return leaf, nil
+}
+
+func (h heads) records() (n uint64) {
+	for _, f := range h {
+		n += f.Size()
+	}
+	return n
+}
+
+func (h heads) list() []events.Head {
+	list := make([]events.Head, 0, len(h))
+	for _, p := range slices.Sorted(maps.Keys(h)) {
+		root := h[p].Root()
+		list = append(list, events.Head{Partition: p, Size: h[p].Size(), Root: events.Digest(hex.EncodeToString(root[:]))})
+	}
+	return list
+}
+
+func (h heads) save(ctx context.Context, tx *sql.Tx) error {
+	for p, f := range h {
+		b, err := f.MarshalBinary()
+		if err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `INSERT INTO frontiers (part, frontier) VALUES (?, ?)
+			ON CONFLICT (part) DO UPDATE SET frontier = excluded.frontier`, p, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func loadHeads(ctx context.Context, q querier) (heads, error) {
+	rows, err := q.QueryContext(ctx, "SELECT part, frontier FROM frontiers")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	h := heads{}
+	for rows.Next() {
+		var p uint32
+		var b []byte
+		if err := rows.Scan(&p, &b); err != nil {
+			return nil, err
+		}
+		f := &ledger.Frontier{}
+		if err := f.UnmarshalBinary(b); err != nil {
+			return nil, fmt.Errorf("%w: partition %d: %w", errOther, p, err)
+		}
+		h[p] = f
+	}
+	return h, rows.Err()
+}

@@ -1,0 +1,75 @@
+package projections
+
+import (
+	"context"
+
+	"github.com/countersign-dev/countersign/events"
+	"github.com/countersign-dev/countersign/fold"
+)
+
+const selectRequests = `SELECT q.session, q.text_in, q.doc, c.doc FROM requests q
+	JOIN calls c ON c.session = q.session AND c.request = q.id`
+
+// Pending returns undecided requests, the oldest first, up to limit. How many
+// there are is in Status.
+func (v *Views) Pending(ctx context.Context, limit int) ([]Request, error) {
+	return list(ctx, v.db.Load().Read, scanRequest,
+		selectRequests+" WHERE q.state = 'pending' ORDER BY q.log_time, q.part, q.off LIMIT ?", limit)
+}
+
+// Request returns a request, pending or ended; ErrNotFound if the log has none
+// of that id.
+func (v *Views) Request(ctx context.Context, id string) (Request, error) {
+	return first(ctx, v.db.Load().Read, scanRequest, selectRequests+" WHERE q.id = ?", id)
+}
+
+func scanRequest(scan func(...any) error) (Request, error) {
+	var r Request
+	var text, call string
+	if err := scan(&r.Session, &r.TextIn, &text, &call); err != nil {
+		return r, err
+	}
+	if err := undoc(text, &r.Request); err != nil {
+		return r, err
+	}
+	return r, undoc(call, &r.Call)
+}
+
+// Decisions returns what was said about a request, in log order, what did not
+// count as well: up to limit.
+func (v *Views) Decisions(ctx context.Context, request string, limit int) ([]Decision, error) {
+	return list(ctx, v.db.Load().Read, scanDecision, selectDecisions+" WHERE request = ? ORDER BY row LIMIT ?", request, limit)
+}
+
+// AllDecisions returns decisions, the newest first.
+func (v *Views) AllDecisions(ctx context.Context, cursor string, limit int) (Page[Decision], error) {
+	const name = "decisions"
+	where, args, err := before("decisions", cursor, name)
+	if err != nil {
+		return Page[Decision]{}, err
+	}
+	items, err := list(ctx, v.db.Load().Read, scanDecision,
+		selectDecisions+" WHERE TRUE"+where+" ORDER BY log_time DESC, part DESC, off DESC LIMIT ?", append(args, limit+1)...)
+	return pageOf(items, limit, name, func(d Decision) events.Position { return d.At }), err
+}
+
+const selectDecisions = "SELECT log_time, part, off, event, session, request, type, reason, doc FROM decisions"
+
+func scanDecision(scan func(...any) error) (Decision, error) {
+	var d Decision
+	var at place
+	var typ, reason, text string
+	if err := scan(append(at.dest(), &d.EventID, &d.Session, &d.Request, &typ, &reason, &text)...); err != nil {
+		return d, err
+	}
+	d.At, d.Reason = at.position(), fold.Reason(reason)
+	switch events.Type(typ) {
+	case events.TypeRevision:
+		d.Event = &events.Revision{}
+	case events.TypeRevocation:
+		d.Event = &events.Revocation{}
+	default:
+		d.Event = &events.Decision{}
+	}
+	return d, undoc(text, d.Event)
+}

@@ -1,0 +1,148 @@
+package projections
+
+import (
+	"github.com/countersign-dev/countersign/events"
+	"github.com/countersign-dev/countersign/fold"
+)
+
+// call stores a call as it stands, if the record moved it.
+func (r one) call(key events.CallKey) error {
+	if !r.outcome.Counts {
+		return nil
+	}
+	c := r.session.Calls[key]
+	if err := r.putCall(c); err != nil || c.Request == nil {
+		return err
+	}
+	return r.putRequest(c.Request, "")
+}
+
+func (r one) putCall(c *fold.Call) error {
+	bare := *c
+	bare.Request = nil // has a row of its own
+	text, err := doc(&bare)
+	if err != nil {
+		return err
+	}
+	var request string
+	if c.Request != nil {
+		request = c.Request.RequestID
+	}
+	_, err = r.tx.ExecContext(r.ctx, `INSERT INTO calls (session, batch, idx, tool, state, request, log_time, part, off, doc)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (session, batch, idx) DO UPDATE SET state = excluded.state, request = excluded.request, doc = excluded.doc`,
+		r.session.ID, c.BatchID, c.Index, c.Tool, string(stateOfCall(c)), request,
+		c.At.LogTime, c.At.Partition, int64(c.At.Offset), text) //nolint:gosec // 63 bits are enough
+	return err
+}
+
+// putRequest stores a request as it stands. textIn is the event whose text is
+// the current one from here on, or "" where that does not change.
+func (r one) putRequest(q *fold.Request, textIn string) error {
+	text, err := doc(q)
+	if err != nil {
+		return err
+	}
+	_, err = r.tx.ExecContext(r.ctx, `INSERT INTO requests (id, session, state, text_in, log_time, part, off, doc) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET state = excluded.state, doc = excluded.doc,
+			text_in = CASE excluded.text_in WHEN '' THEN text_in ELSE excluded.text_in END`,
+		q.RequestID, r.session.ID, string(q.State), textIn, q.At.LogTime, q.At.Partition, int64(q.At.Offset), text) //nolint:gosec // 63 bits
+	return err
+}
+
+// moved stores a request and its call, if the record moved them.
+func (r one) moved(id, textIn string) error {
+	if !r.outcome.Counts {
+		return nil
+	}
+	q := r.session.Requests[id]
+	if err := r.putRequest(q, textIn); err != nil {
+		return err
+	}
+	return r.putCall(r.session.Calls[q.CallKey])
+}
+
+func (r one) asked(e *events.ApprovalRequest) error { return r.moved(e.RequestID, r.Envelope.ID) }
+
+func (r one) revised(e *events.Revision) error {
+	if err := r.decided(e.RequestID, e); err != nil || !r.outcome.Counts || e.Outcome != events.RevisionAsks {
+		return err
+	}
+	return r.moved(e.RequestID, r.Envelope.ID)
+}
+
+// decided stores a decision, revision or revocation, counted or not.
+func (r one) decided(request string, e events.Event) error {
+	text, err := doc(e)
+	if err != nil {
+		return err
+	}
+	var session string
+	if r.session != nil {
+		session = r.session.ID
+	}
+	if err := r.exec(`INSERT INTO decisions (log_time, part, off, row, request, session, event, type, reason, doc) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		r.row, request, session, r.Envelope.ID, string(e.Type()), string(r.outcome.Reason), text); err != nil {
+		return err
+	}
+	return r.moved(request, "")
+}
+
+// run stores a run as it stands, without its rounds.
+func (r one) run(id string) error {
+	if !r.outcome.Counts {
+		return nil
+	}
+	for _, run := range r.session.Runs {
+		if run.ID != id {
+			continue
+		}
+		bare := *run
+		bare.Rounds = nil
+		text, err := doc(&bare)
+		if err != nil {
+			return err
+		}
+		_, err = r.tx.ExecContext(r.ctx, `INSERT INTO runs (session, id, log_time, part, off, doc) VALUES (?, ?, ?, ?, ?, ?)
+			ON CONFLICT (session, id) DO UPDATE SET doc = excluded.doc`,
+			r.session.ID, id, run.At.LogTime, run.At.Partition, int64(run.At.Offset), text) //nolint:gosec // 63 bits
+		return err
+	}
+	return nil
+}
+
+func (r one) round(e *events.RoundFinished) error {
+	if !r.outcome.Counts {
+		return nil
+	}
+	text, err := doc(&fold.Round{RoundFinished: *e, EventID: r.Envelope.ID, At: r.Position})
+	if err != nil {
+		return err
+	}
+	_, err = r.tx.ExecContext(r.ctx, "INSERT INTO rounds (session, batch, event, doc) VALUES (?, ?, ?, ?)",
+		r.session.ID, e.BatchID, r.Envelope.ID, text)
+	return err
+}
+
+func (r one) person(e *events.Person) error {
+	text, err := doc(e.Name)
+	if err != nil {
+		return err
+	}
+	_, err = r.tx.ExecContext(r.ctx, `INSERT INTO people (person, event, name) VALUES (?, ?, ?)
+		ON CONFLICT (person) DO UPDATE SET event = excluded.event, name = excluded.name`, e.Person, r.Envelope.ID, text)
+	return err
+}
+
+func (r one) access(e *events.Access) error {
+	text, err := doc(e)
+	if err != nil {
+		return err
+	}
+	var person string
+	if e.Actor != nil {
+		person = e.Actor.Person
+	}
+	return r.exec("INSERT INTO access (log_time, part, off, row, session, person, action, resource, doc) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		r.row, r.Envelope.SessionID, person, e.Action, e.Resource, text)
+}

@@ -1,0 +1,63 @@
+package projections
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/countersign-dev/countersign/events"
+)
+
+// place scans the three columns of a position.
+type place struct {
+	logTime, off int64
+	part         uint32
+}
+
+func (p *place) dest() []any { return []any{&p.logTime, &p.part, &p.off} }
+
+func (p *place) position() events.Position {
+	return events.Position{LogTime: p.logTime, Partition: p.part, Offset: uint64(p.off)} //nolint:gosec // stored from one
+}
+
+// list runs a query and scans each row with f.
+func list[T any](ctx context.Context, q querier, f func(scan func(...any) error) (T, error), query string, args ...any) ([]T, error) {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, fmt.Errorf("views: %w", err)
+	}
+	defer rows.Close()
+	var items []T
+	for rows.Next() {
+		item, err := f(rows.Scan)
+		if err != nil {
+			return nil, fmt.Errorf("views: %w", err)
+		}
+		items = append(items, item)
+	}
+	return items, rows.Err()
+}
+
+// first runs a query and scans its only row with f; ErrNotFound if there is
+// none.
+func first[T any](ctx context.Context, q querier, f func(scan func(...any) error) (T, error), query string, args ...any) (T, error) {
+	item, err := f(q.QueryRowContext(ctx, query, args...).Scan)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return item, ErrNotFound
+	case err != nil:
+		return item, fmt.Errorf("views: %w", err)
+	}
+	return item, nil
+}
+
+// undoc reads a stored document; "" leaves v as it is.
+func undoc(text string, v any) error {
+	if text == "" {
+		return nil
+	}
+	return json.Unmarshal([]byte(text), v)
+}

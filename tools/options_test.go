@@ -1,0 +1,161 @@
+package tools_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/stretchr/testify/require"
+
+	"github.com/countersign-dev/countersign/agent"
+	"github.com/countersign-dev/countersign/tools"
+)
+
+func TestNewRefuses(t *testing.T) {
+	object := json.RawMessage(`{"type":"object"}`)
+	shell := []string{"/bin/sh"}
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "file"), "x")
+	ws := filepath.Join(dir, "ws")
+	write(t, filepath.Join(ws, "data", "x"), "x")
+	require.NoError(t, os.Symlink(filepath.Join(ws, "data"), filepath.Join(dir, "link")))
+	for text, o := range map[string]tools.Options{
+		"no folder is named":             {},
+		"not a directory":                {Workspace: filepath.Join(dir, "file")},
+		"contain each other":             {Workspace: ws, Protected: []string{filepath.Join(ws, "data")}},
+		filepath.Base(dir) + " must not": {Workspace: ws, Protected: []string{dir}},
+		`builtin "read": there is none`:  {Workspace: ws, Builtin: []string{"read"}},
+		`"Read" and "Read"`:              {Workspace: ws, Builtin: []string{"Read", "Read"}},
+		`"Bash" and "bash"`:              {Workspace: ws, Builtin: builtin, Custom: []tools.Custom{{Name: "bash", Schema: object, Command: shell}}},
+		`custom "": name`:                {Workspace: ws, Custom: []tools.Custom{{Schema: object, Command: shell}}},
+		`custom "a b": name`:             {Workspace: ws, Custom: []tools.Custom{{Name: "a b", Schema: object, Command: shell}}},
+		`custom "files__x": name`:        {Workspace: ws, Custom: []tools.Custom{{Name: "files__x", Schema: object, Command: shell}}},
+		`custom "Dеploy": name`:          {Workspace: ws, Custom: []tools.Custom{{Name: "Dеploy", Schema: object, Command: shell}}},
+		"command: it is empty":           {Workspace: ws, Custom: []tools.Custom{{Name: "A", Schema: object}}},
+		"give an absolute path":          {Workspace: ws, Custom: []tools.Custom{{Name: "A", Schema: object, Command: []string{"./a.sh"}}}},
+		"is not in PATH":                 {Workspace: ws, Custom: []tools.Custom{{Name: "A", Schema: object, Command: []string{"nonesuch-x"}}}},
+		"not an executable file":         {Workspace: ws, Custom: []tools.Custom{{Name: "A", Schema: object, Command: []string{dir + "/file"}}}},
+		"no such file":                   {Workspace: ws, Custom: []tools.Custom{{Name: "A", Schema: object, Command: []string{dir + "/none"}}}},
+		`custom "A": schema`:             {Workspace: ws, Custom: []tools.Custom{{Name: "A", Command: shell}}},
+		`"type" must be "object"`:        {Workspace: ws, Custom: []tools.Custom{{Name: "A", Schema: json.RawMessage(`{"type":"string"}`), Command: shell}}},
+		"duplicate object member":        {Workspace: ws, Custom: []tools.Custom{{Name: "A", Schema: json.RawMessage(`{"type":"object","type":"object"}`), Command: shell}}},
+		"jsonschema validation failed":   {Workspace: ws, Custom: []tools.Custom{{Name: "A", Schema: json.RawMessage(`{"type":"object","required":"x"}`), Command: shell}}},
+		"may not refer to other":         {Workspace: ws, Custom: []tools.Custom{{Name: "A", Schema: json.RawMessage(`{"type":"object","$ref":"file:///etc/passwd"}`), Command: shell}}},
+	} {
+		t.Run(text, func(t *testing.T) {
+			_, err := tools.New(o)
+			require.ErrorIs(t, err, tools.ErrOptions)
+			require.ErrorContains(t, err, text)
+		})
+	}
+	_, err := tools.New(tools.Options{Workspace: ws, Protected: []string{filepath.Join(dir, "link")}})
+	require.ErrorContains(t, err, "contain each other", "a link into the workspace")
+	_, err = tools.New(tools.Options{Workspace: ws, Protected: []string{filepath.Join(dir, "ws-data"), filepath.Join(dir, "none", "x")}}) // beside it
+	require.NoError(t, err)
+}
+
+func TestSpecs(t *testing.T) {
+	b := newBench(t, custom(tools.Custom{Name: "Deploy", Description: "d", Command: []string{"/bin/sh"}, ReturnDirect: true}))
+	for name, source := range map[string]string{
+		"Read": "builtin-tools", "Write": "builtin-tools", "Edit": "builtin-tools", "Bash": "builtin-tools",
+		"Deploy": "customer-json-schema",
+	} {
+		spec := b.tools[name].Spec()
+		require.Equal(t, name, spec.Name)
+		require.Equal(t, source, spec.Source)
+		require.NotEmpty(t, spec.Description)
+		require.Equal(t, "none", spec.Isolation)
+		require.Equal(t, name == "Read", spec.ReadOnly)
+		require.Equal(t, name == "Deploy", spec.ReturnDirect)
+	}
+}
+
+func TestBuiltinSchemas(t *testing.T) {
+	b := newBench(t)
+	for _, test := range []struct {
+		tool, arguments string
+		fits            bool
+	}{
+		{"Read", `{"path":"a"}`, true},
+		{"Read", `{"path":"a","offset":1,"limit":5}`, true},
+		{"Read", `{"path":"a","offset":0}`, false},
+		{"Read", `{"path":""}`, false},
+		{"Read", `{"path":1}`, false},
+		{"Read", `{}`, false},
+		{"Write", `{"path":"a","content":""}`, true},
+		{"Write", `{"path":"a"}`, false},
+		{"Write", `{"file":"a","content":""}`, false},
+		{"Write", `{"path":"a","content":"","mode":"x"}`, false},
+		{"Edit", `{"path":"a","old":"x","new":"","replace_all":true}`, true},
+		{"Edit", `{"path":"a","old":"","new":"x"}`, false},
+		{"Edit", `{"file":"a","old":"x","new":"y"}`, false},
+		{"Bash", `{"command":"ls","timeout_ms":600000}`, true},
+		{"Bash", `{"command":"ls","timeout_ms":600001}`, false},
+		{"Bash", `{"command":""}`, false},
+		{"Bash", `{"cmd":"ls"}`, false},
+	} {
+		t.Run(test.tool+" "+test.arguments, func(t *testing.T) {
+			compiler := jsonschema.NewCompiler()
+			document, err := jsonschema.UnmarshalJSON(bytes.NewReader(b.tools[test.tool].Spec().Schema))
+			require.NoError(t, err)
+			require.NoError(t, compiler.AddResource("s.json", document))
+			schema, err := compiler.Compile("s.json")
+			require.NoError(t, err)
+			value, err := jsonschema.UnmarshalJSON(strings.NewReader(test.arguments))
+			require.NoError(t, err)
+			require.Equal(t, test.fits, schema.Validate(value) == nil)
+		})
+	}
+}
+
+func TestDefinitionIsCanonical(t *testing.T) {
+	of := func(schema string, command ...string) string {
+		b := newBench(t, custom(tools.Custom{Name: "A", Description: "é <b>", Schema: json.RawMessage(schema), Command: command}))
+		text, err := tools.Definition(b.tools["A"])
+		require.NoError(t, err)
+		return string(text)
+	}
+	one := of(`{"type":"object","properties":{"n":{"maximum":12345678901234567890}}}`, "/bin/sh", "-c", "true")
+	//nolint:testifylint // not only the value, the bytes count
+	require.Equal(t, `{"command":["/bin/sh","-c","true"],"description":"é <b>","isolation":"none","name":"A","read_only":false,`+
+		`"return_direct":false,"schema":{"properties":{"n":{"maximum":12345678901234567890}},"type":"object"},`+
+		`"source":"customer-json-schema"}`, one)
+	require.Equal(t, one, of("{ \"properties\": {\"n\":{\"maximum\":12345678901234567890}},\n\"type\":\"object\"}", "/bin/sh", "-c", "true"))
+	require.NotEqual(t, one, of(`{"type":"object","properties":{"n":{"maximum":12345678901234567891}}}`, "/bin/sh", "-c", "true"))
+	require.NotEqual(t, one, of(`{"type":"object","properties":{"n":{"maximum":12345678901234567890}}}`, "/bin/sh", "-c", "false"))
+}
+
+// A changed digest makes everybody's calls of a built-in tool ask again, so it
+// must be meant.
+func TestBuiltinDigests(t *testing.T) {
+	b := newBench(t)
+	for name, want := range map[string]string{
+		"Read":  "f44e354c3a07f7ff61065375e4c81b721dc86d0f038743b0babfc2d12d8771e9",
+		"Write": "cd1b7c5c98f3382dec915adec37b954c3f74d77584b3c2c016927ca15123da31",
+		"Edit":  "5bebb67869c05bcf5faab21a7a8463e01b52787eefbfe378b980222875ef8efc",
+		"Bash":  "bb738d203d4b1f43eba157f1a6e04968a2587a5751584fb92d92abbd861b03ba",
+	} {
+		text, err := tools.Definition(b.tools[name])
+		require.NoError(t, err)
+		sum := sha256.Sum256(text)
+		require.Equal(t, want, hex.EncodeToString(sum[:]), string(text))
+	}
+}
+
+func TestDefinitionRefusesAnAmbiguousSchema(t *testing.T) {
+	_, err := tools.Definition(loose{})
+	require.ErrorContains(t, err, `definition of tool "Loose"`)
+}
+
+// loose is a tool of another source, whose schema nobody checked.
+type loose struct{ agent.Tool }
+
+func (loose) Spec() agent.ToolSpec {
+	return agent.ToolSpec{Name: "Loose", Schema: json.RawMessage(`{"a":1,"a":2}`)}
+}
