@@ -3,6 +3,8 @@ package agent
 import (
 	"context"
 	"encoding/json"
+
+	"github.com/countersign-dev/countersign/events"
 )
 
 // Model is a provider client: it turns one request into one turn.
@@ -18,6 +20,11 @@ type Model interface {
 	// round_finished: "openai-chat".
 	Dialect() string
 	Stream(ctx context.Context, req Request, sink func(Delta)) (Turn, error)
+	// Repair returns a Turn's message with nothing changed but what the
+	// repairs say: call ids, and empty arguments.
+	Repair(message json.RawMessage, repairs []events.Repair) (json.RawMessage, error)
+	// Text returns what a message says, and what it shows as thinking.
+	Text(message json.RawMessage) (text, reasoning string)
 }
 
 // Request is what one model round is asked.

@@ -42,6 +42,7 @@ type Output struct {
 	// at the executor's bound; 0 means Content is all. Digest is then the
 	// SHA-256 of the whole, as far as it was read.
 	FullBytes int64
+	Digest    string
 	// StoppedBy says what ended the tool early ("timeout", "cancelled",
 	// "output-limit"), or "".
 	StoppedBy string

@@ -177,7 +177,9 @@ func statuses() []Status {
 }
 
 func revisionOutcomes() []RevisionOutcome { return []RevisionOutcome{RevisionAsks, RevisionRefused} }
-func roundOutcomes() []RoundOutcome       { return []RoundOutcome{RoundCalls, RoundText, RoundFailed} }
+
+func roundOutcomes() []RoundOutcome { return []RoundOutcome{RoundCalls, RoundText, RoundFailed} }
+
 func finishReasons() []FinishReason {
 	return []FinishReason{
 		FinishToolCalls, FinishStop, FinishLength, FinishReturnDirect, FinishCancelled, FinishLimit, FinishError,

@@ -5,6 +5,7 @@ import "fmt"
 // The methods of the sealed sum, a block a type: its wire name, its payload
 // references, and what its schema asks for.
 
+// Type implements Event.
 func (*ToolCall) Type() Type     { return TypeToolCall }
 func (e *ToolCall) refs() []*Ref { return []*Ref{e.Arguments} }
 func (e *ToolCall) check() error {
@@ -15,6 +16,7 @@ func (e *ToolCall) check() error {
 		oneOf("effect", e.Effect, effects()), digest("tool_digest", e.ToolDigest, true), digest("policy_digest", e.PolicyDigest, false))
 }
 
+// Type implements Event.
 func (*ApprovalRequest) Type() Type     { return TypeApprovalRequest }
 func (e *ApprovalRequest) refs() []*Ref { return []*Ref{e.Arguments, e.Preview} }
 func (e *ApprovalRequest) check() error {
@@ -22,6 +24,7 @@ func (e *ApprovalRequest) check() error {
 		names("request_id", e.RequestID, "tool", e.Tool, "requester", e.Requester))
 }
 
+// Type implements Event.
 func (*Revision) Type() Type     { return TypeRevision }
 func (e *Revision) refs() []*Ref { return []*Ref{e.Arguments, e.Preview} }
 func (e *Revision) check() error {
@@ -32,6 +35,7 @@ func (e *Revision) check() error {
 		names("request_id", e.RequestID, "by", e.By), oneOf("outcome", e.Outcome, revisionOutcomes()))
 }
 
+// Type implements Event.
 func (*Decision) Type() Type     { return TypeDecision }
 func (e *Decision) refs() []*Ref { return []*Ref{e.Arguments, e.Comment} }
 func (e *Decision) check() error {
@@ -50,12 +54,14 @@ func (s *Seen) check() error {
 	return first(name("seen.render", s.Render), digest("seen.digest", s.Digest, false))
 }
 
+// Type implements Event.
 func (*Revocation) Type() Type     { return TypeRevocation }
 func (e *Revocation) refs() []*Ref { return []*Ref{e.Comment} }
 func (e *Revocation) check() error {
 	return first(e.Actor.check(), names("request_id", e.RequestID, "decision", e.Decision))
 }
 
+// Type implements Event.
 func (*ToolStarted) Type() Type     { return TypeToolStarted }
 func (e *ToolStarted) refs() []*Ref { return []*Ref{e.Arguments} }
 func (e *ToolStarted) check() error {
@@ -64,6 +70,7 @@ func (e *ToolStarted) check() error {
 		digest("request_digest", e.RequestDigest, false), oneOf("enforcement", e.Enforcement, enforcements()))
 }
 
+// Type implements Event.
 func (*ToolResult) Type() Type     { return TypeToolResult }
 func (e *ToolResult) refs() []*Ref { return []*Ref{e.Result} }
 func (e *ToolResult) check() error {
@@ -71,12 +78,14 @@ func (e *ToolResult) check() error {
 		oneOf("status", e.Status, statuses()), oneOf("cause", e.Cause, causes()), notNegative("duration_ms", e.DurationMS))
 }
 
+// Type implements Event.
 func (*RunStarted) Type() Type { return TypeRunStarted }
+
 func (e *RunStarted) refs() []*Ref {
 	if e.Bypass != nil {
-		return []*Ref{e.Query, e.Bypass.Reason}
+		return []*Ref{e.Query, e.Prompt, e.Bypass.Reason}
 	}
-	return []*Ref{e.Query}
+	return []*Ref{e.Query, e.Prompt}
 }
 
 func (e *RunStarted) check() error {
@@ -89,6 +98,7 @@ func (e *RunStarted) check() error {
 		digest("prompt_digest", e.PromptDigest, true), digest("tools_digest", e.ToolsDigest, false), digest("policy_digest", e.PolicyDigest, false))
 }
 
+// Type implements Event.
 func (*RunCancelled) Type() Type     { return TypeRunCancelled }
 func (e *RunCancelled) refs() []*Ref { return nil }
 func (e *RunCancelled) check() error {
@@ -96,6 +106,7 @@ func (e *RunCancelled) check() error {
 		oneOf("cause", e.Cause, []Cause{CauseCancelled, CauseSuperseded}))
 }
 
+// Type implements Event.
 func (*RunFinished) Type() Type     { return TypeRunFinished }
 func (e *RunFinished) refs() []*Ref { return []*Ref{e.Detail} }
 func (e *RunFinished) check() error {
@@ -103,6 +114,7 @@ func (e *RunFinished) check() error {
 		notNegative("rounds", int64(e.Rounds)), notNegative("calls", int64(e.Calls)))
 }
 
+// Type implements Event.
 func (*RoundFinished) Type() Type     { return TypeRoundFinished }
 func (e *RoundFinished) refs() []*Ref { return []*Ref{e.Message, e.Detail, e.Reasoning} }
 func (e *RoundFinished) check() error {
@@ -131,6 +143,7 @@ const (
 	RepairArguments = "arguments"
 )
 
+// Type implements Event.
 func (*SubagentStarted) Type() Type     { return TypeSubagentStarted }
 func (e *SubagentStarted) refs() []*Ref { return []*Ref{e.Arguments} }
 func (e *SubagentStarted) check() error {
@@ -138,22 +151,26 @@ func (e *SubagentStarted) check() error {
 		digest("request_digest", e.RequestDigest, false), digest("tool_digest", e.ToolDigest, true))
 }
 
+// Type implements Event.
 func (*SubagentFinished) Type() Type     { return TypeSubagentFinished }
 func (e *SubagentFinished) refs() []*Ref { return nil }
 func (e *SubagentFinished) check() error {
 	return first(e.CallKey.check(), names("name", e.Name, "path", e.Path), oneOf("reason", e.Reason, finishReasons()), e.Usage.check())
 }
 
+// Type implements Event.
 func (*Definition) Type() Type     { return TypeDefinition }
 func (e *Definition) refs() []*Ref { return []*Ref{e.Content} }
 func (e *Definition) check() error {
 	return first(ref("content", e.Content), name("name", e.Name), oneOf("kind", e.Kind, definitionKinds()), digest("digest", e.Digest, false))
 }
 
+// Type implements Event.
 func (*Person) Type() Type     { return TypePerson }
 func (e *Person) refs() []*Ref { return []*Ref{e.Name} }
 func (e *Person) check() error { return first(name("person", e.Person), ref("name", e.Name)) }
 
+// Type implements Event.
 func (*Boot) Type() Type     { return TypeBoot }
 func (e *Boot) refs() []*Ref { return nil }
 func (e *Boot) check() error {
@@ -161,20 +178,24 @@ func (e *Boot) check() error {
 		names("boot_id", e.BootID, "node", e.Node, "version", e.Version, "go_version", e.GoVersion, "isolation", e.Isolation, "bus", e.Bus))
 }
 
+// Type implements Event.
 func (*Alive) Type() Type     { return TypeAlive }
 func (e *Alive) refs() []*Ref { return nil }
 func (e *Alive) check() error { return first(name("boot_id", e.BootID), heads(e.Heads)) }
 
+// Type implements Event.
 func (*Shutdown) Type() Type     { return TypeShutdown }
 func (e *Shutdown) refs() []*Ref { return nil }
 func (e *Shutdown) check() error {
 	return first(names("boot_id", e.BootID, "reason", e.Reason), heads(e.Heads))
 }
 
+// Type implements Event.
 func (*ClockStep) Type() Type     { return TypeClockStep }
 func (e *ClockStep) refs() []*Ref { return nil }
 func (e *ClockStep) check() error { return name("boot_id", e.BootID) }
 
+// Type implements Event.
 func (*Recovered) Type() Type     { return TypeRecovered }
 func (e *Recovered) refs() []*Ref { return nil }
 func (e *Recovered) check() error {
@@ -186,6 +207,7 @@ func (e *Recovered) check() error {
 	return first(name("boot_id", e.BootID), label("run_id", e.Run))
 }
 
+// Type implements Event.
 func (*Access) Type() Type     { return TypeAccess }
 func (e *Access) refs() []*Ref { return nil }
 func (e *Access) check() error {
@@ -199,6 +221,7 @@ const (
 	AccessRefused = "refused"
 )
 
+// Type implements Event.
 func (*Checkpoint) Type() Type     { return TypeCheckpoint }
 func (e *Checkpoint) refs() []*Ref { return []*Ref{e.Note} }
 func (e *Checkpoint) check() error {

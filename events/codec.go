@@ -94,7 +94,9 @@ func (t Type) Critical() bool {
 	case TypeToolCall, TypeApprovalRequest, TypeRevision, TypeDecision, TypeRevocation, TypeToolStarted, TypeToolResult,
 		TypeRunStarted, TypeRunCancelled, TypeRunFinished, TypeRoundFinished, TypeSubagentStarted, TypeSubagentFinished:
 		return true
-	default:
+	case TypeDefinition, TypePerson, TypeBoot, TypeAlive, TypeShutdown, TypeClockStep, TypeRecovered, TypeAccess, TypeCheckpoint:
+		return false
+	default: // of a later build: its envelope says
 		return false
 	}
 }

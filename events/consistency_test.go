@@ -71,15 +71,26 @@ func TestCriticalTypes(t *testing.T) {
 	require.False(t, events.Type("of_a_later_build").Critical())
 }
 
-// node is the part of a schema that this test walks.
+// node is the part of a schema that tests read.
 type node struct {
 	ID         string          `json:"$id"`
 	Ref        string          `json:"$ref"`
+	Type       string          `json:"type"`
+	Format     string          `json:"format"`
+	Enum       []string        `json:"enum"`
+	Const      any             `json:"const"`
+	Pattern    string          `json:"pattern"`
+	MinLength  int             `json:"minLength"`
+	Minimum    *int64          `json:"minimum"`
+	Maximum    *int64          `json:"maximum"`
+	Not        *node           `json:"not"`
 	Properties map[string]node `json:"properties"`
 	Required   []string        `json:"required"`
 	Additional any             `json:"additionalProperties"`
 	Items      *node           `json:"items"`
 	Defs       map[string]node `json:"$defs"`
+
+	least int // elements of a list, set by the tests
 }
 
 func readSchema(t *testing.T, typ events.Type) node {
@@ -148,5 +159,12 @@ func TestSchemaRefusesWhatHasNone(t *testing.T) {
 	}{{"decision", 0}, {"decision", 2}, {"no_such_type", 1}, {"", 1}, {"../schema/decision", 1}, {"/etc", 1}} {
 		_, err := events.Schema(tc.typ, tc.version)
 		require.ErrorIs(t, err, events.ErrUnknownType, "%s %d", tc.typ, tc.version)
+	}
+}
+
+func TestTypesThatBeginWork(t *testing.T) {
+	begin := []events.Type{"tool_call", "approval_request", "tool_started", "run_started", "access"}
+	for _, typ := range events.AllTypes() {
+		require.Equal(t, slices.Contains(begin, typ), typ.Begins(), typ)
 	}
 }

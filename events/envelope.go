@@ -46,16 +46,26 @@ func DecodeEnvelope(b []byte) (Envelope, error) {
 	if len(b) > MaxEnvelopeBytes {
 		return e, fmt.Errorf("%w: envelope of %d bytes, the bound is %d", ErrMalformed, len(b), MaxEnvelopeBytes)
 	}
-	if err := json.Unmarshal(b, &e); err != nil {
-		return Envelope{}, fmt.Errorf("%w: envelope: %w", ErrMalformed, err)
+	err := json.Unmarshal(b, &e, json.RejectUnknownMembers(true))
+	if errors.Is(err, json.ErrUnknownName) {
+		e, err = decodeExtended(b)
 	}
-	if err := checkAttributeNames(b); err != nil {
+	if err != nil {
 		return Envelope{}, fmt.Errorf("%w: envelope: %w", ErrMalformed, err)
 	}
 	if err := e.check(); err != nil {
 		return Envelope{}, fmt.Errorf("%w: envelope: %w", ErrMalformed, err)
 	}
 	return e, nil
+}
+
+// decodeExtended reads an envelope that has attributes which are not ours.
+func decodeExtended(b []byte) (Envelope, error) {
+	var e Envelope
+	if err := json.Unmarshal(b, &e); err != nil {
+		return Envelope{}, err
+	}
+	return e, checkAttributeNames(b)
 }
 
 // checkAttributeNames holds attributes to the naming convention of CloudEvents

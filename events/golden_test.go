@@ -114,3 +114,12 @@ func TestGoldenCommitment(t *testing.T) {
 	require.Equal(t, want, events.Commitment(salt, []byte(`{"path":"a"}`)))
 	require.Equal(t, want+"\n", string(goldenFile(t, "commitment.1.hex", []byte(want+"\n"))))
 }
+
+func TestGoldenWhole(t *testing.T) {
+	var salt [32]byte
+	whole := sha256.Sum256([]byte("the whole"))
+	sum := sha256.Sum256([]byte("countersign/whole/1\n" + string(salt[:]) + string(whole[:])))
+	want := &events.Whole{Bytes: 9, Commitment: hex.EncodeToString(sum[:])}
+	require.Equal(t, want, events.NewWhole(salt, 9, events.DigestOf([]byte("the whole"))))
+	require.Equal(t, want.Commitment+"\n", string(goldenFile(t, "whole.1.hex", []byte(want.Commitment+"\n"))))
+}

@@ -70,7 +70,7 @@ func TestMintRefuses(t *testing.T) {
 		{"a nil event", events.Draft{Data: (*events.Decision)(nil)}, "no event"},
 		{"no event from the earlier", events.Draft{From: func([]events.Minted) (events.Event, error) { return nil, nil }}, "no event"},
 		{"an error from the earlier", events.Draft{From: func([]events.Minted) (events.Event, error) { return nil, boom }}, "boom"},
-		{"an empty event", events.Draft{Data: &events.Decision{}}, "request_id"},
+		{"an empty event", events.Draft{Data: &events.Decision{}}, "arguments is missing"},
 		{"invalid UTF-8", change("alive", func(d *events.Draft) { d.Data.(*events.Alive).BootID = "\xff" }), "UTF-8"},
 		{"half a surrogate", change("alive", func(d *events.Draft) { d.Data.(*events.Alive).BootID = "\xed\xa0\x80" }), "UTF-8"},
 		{"invalid UTF-8 in the session", change("alive", func(d *events.Draft) { d.Session = "\xff" }), "UTF-8"},

@@ -91,8 +91,8 @@ func EncodeRecord(r Record) ([]byte, error) {
 	b = append(b, RecordVersion)
 	b = binary.BigEndian.AppendUint32(b, r.Partition)
 	b = binary.BigEndian.AppendUint64(b, r.Offset)
-	b = binary.BigEndian.AppendUint64(b, uint64(r.LogTime)) //nolint:gosec // two's complement on the wire
-	b = binary.BigEndian.AppendUint16(b, uint16(len(r.KeyID)))
+	b = binary.BigEndian.AppendUint64(b, uint64(r.LogTime))    //nolint:gosec // two's complement on the wire
+	b = binary.BigEndian.AppendUint16(b, uint16(len(r.KeyID))) //nolint:gosec // bounded above
 	b = append(b, r.KeyID...)
 	b = binary.BigEndian.AppendUint16(b, uint16(len(r.Signature))) //nolint:gosec // bounded above
 	b = append(b, r.Signature...)

@@ -319,6 +319,7 @@ type RunStarted struct {
 	Query        *Ref    `json:"query"`
 	Model        string  `json:"model"` // the configured name
 	PromptDigest Digest  `json:"prompt_digest,omitzero"`
+	Prompt       *Ref    `json:"prompt,omitzero"` // the request's own prompt, where it is not the configured one
 	ToolsDigest  Digest  `json:"tools_digest"`
 	PolicyDigest Digest  `json:"policy_digest"`
 	Bypass       *Bypass `json:"bypass,omitzero"`

@@ -51,9 +51,10 @@ func (t *Time) UnmarshalJSON(b []byte) error {
 // UnmarshalText implements encoding.TextUnmarshaler. It takes the wire form
 // alone.
 func (t *Time) UnmarshalText(b []byte) error {
+	var form [len(timeLayout)]byte
 	p, err := time.Parse(timeLayout, string(b))
 	// time.Parse also takes an hour of one digit and a decimal comma.
-	if err != nil || p.Year() < 1 || p.Format(timeLayout) != string(b) {
+	if err != nil || p.Year() < 1 || string(p.AppendFormat(form[:0], timeLayout)) != string(b) {
 		return fmt.Errorf("time %.40q is not RFC 3339 in UTC with microseconds", b)
 	}
 	t.Time = p

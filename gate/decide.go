@@ -131,7 +131,11 @@ func (g *Gate) textOf(ctx context.Context, s *session, request string) (events.D
 	if err != nil {
 		return "", err
 	}
-	return events.DigestOf(text), nil
+	args, err := events.DecodeArguments(text)
+	if err != nil {
+		return "", err
+	}
+	return events.DigestOf(args.Text), nil
 }
 
 // cannot says why a ruling cannot count now, or "".

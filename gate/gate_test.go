@@ -57,7 +57,9 @@ func (h *house) propose(t *testing.T, session string, calls ...string) {
 	require.NoError(t, h.Propose(t.Context(), p))
 }
 
-func key(session string, i int) events.CallKey { return events.CallKey{BatchID: "b-" + session, Index: i} }
+func key(session string, i int) events.CallKey {
+	return events.CallKey{BatchID: "b-" + session, Index: i}
+}
 
 func (h *house) request(t *testing.T, session string, i int) *fold.Request {
 	t.Helper()

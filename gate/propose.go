@@ -23,6 +23,14 @@ type Proposal struct {
 	// Causation is the id of the event that asked.
 	Causation string
 	Calls     []ProposedCall
+	// Refuse ends all the calls as errors, without asking: a limit of the loop.
+	Refuse *Refusal
+}
+
+// Refusal says why calls do not run that no policy was asked about.
+type Refusal struct {
+	Rule string // the limit's name
+	Why  string // for the model
 }
 
 // ProposedCall is one call of a proposal.
@@ -57,6 +65,9 @@ func (g *Gate) Propose(ctx context.Context, p Proposal) error {
 // proposeCall drafts a call, and what follows from it at once.
 func (g *Gate) proposeCall(p Proposal, c ProposedCall, asking int) (drafts []events.Draft, asks bool) {
 	j := g.judge(c.Tool, c.Arguments)
+	if p.Refuse != nil {
+		j = refuse(j.tool, p.Refuse.Rule, p.Refuse.Why)
+	}
 	if j.effect == events.EffectAsk && g.tooMany(p, asking) {
 		j = refuse(j.tool, rulePending, "Too many calls wait for approval already, so the tool was not run. Wait until some are decided.")
 	}

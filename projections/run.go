@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	batch    = 512             // records of one transaction
+	batch    = 512 // records of one transaction
 	minPause = 100 * time.Millisecond
 	maxPause = 5 * time.Second // between attempts while log or disk fail
 )

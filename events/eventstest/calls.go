@@ -14,7 +14,7 @@ func (b *builder) data(typ events.Type) events.Event {
 
 // call has the types about one call: from the model's wish to its result.
 func (b *builder) call(typ events.Type) events.Event {
-	switch typ {
+	switch typ { //nolint:exhaustive // the others have their own function
 	case events.TypeToolCall:
 		return &events.ToolCall{
 			CallKey: key(), RunID: RunID, CallID: "call_Zx81", Tool: "Write", ToolSource: events.SourceBuiltin, ToolDigest: digest("tool"),
@@ -23,12 +23,12 @@ func (b *builder) call(typ events.Type) events.Event {
 		}
 	case events.TypeApprovalRequest:
 		return &events.ApprovalRequest{
-			RequestID: RequestID, CallKey: key(), Tool: "Write", Arguments: carried(writeArguments, events.MediaJSON), Requester: Alice,
+			RequestID: RequestID, CallKey: key(), Tool: "Write", Arguments: carried(writeArguments), Requester: Alice,
 			Terms: terms(), Target: target(), Preview: b.own("-old\n+hello\n", events.MediaText),
 		}
 	case events.TypeRevision:
 		return &events.Revision{
-			RequestID: RequestID, Number: 1, Arguments: carried(`{"path":"other.txt","content":"hello\n"}`, events.MediaJSON), By: Alice,
+			RequestID: RequestID, Number: 1, Arguments: carried(`{"path":"other.txt","content":"hello\n"}`), By: Alice,
 			Outcome: events.RevisionAsks, Terms: terms(), Target: target(), Preview: b.own("+hello\n", events.MediaText),
 		}
 	case events.TypeDecision:
@@ -44,7 +44,7 @@ func (b *builder) call(typ events.Type) events.Event {
 	case events.TypeToolStarted:
 		return &events.ToolStarted{
 			CallKey: key(), Tool: "Write", Warrant: warrant(), RequestDigest: digest("request"),
-			Arguments: carried(writeArguments, events.MediaJSON), Executor: BootID, Enforcement: events.Enforced, Isolation: "none",
+			Arguments: carried(writeArguments), Executor: BootID, Enforcement: events.Enforced, Isolation: "none",
 		}
 	case events.TypeToolResult:
 		return &events.ToolResult{

@@ -63,7 +63,7 @@ func zeros(path string, v reflect.Value) []string {
 	if v.IsZero() {
 		return []string{path}
 	}
-	switch v.Kind() {
+	switch v.Kind() { //nolint:exhaustive // the kinds that events are made of
 	case reflect.Pointer:
 		return zeros(path, v.Elem())
 	case reflect.Slice:
@@ -72,7 +72,7 @@ func zeros(path string, v reflect.Value) []string {
 		}
 		return zeros(path, v.Index(0))
 	case reflect.Struct:
-		if _, ok := v.Interface().(events.Time); ok {
+		if _, ok := reflect.TypeAssert[events.Time](v); ok {
 			return nil
 		}
 		var all []string

@@ -8,11 +8,11 @@ import (
 
 // run has the types about a run, its rounds and its subagents.
 func (b *builder) run(typ events.Type) events.Event {
-	switch typ {
+	switch typ { //nolint:exhaustive // the others have their own function
 	case events.TypeRunStarted:
 		return &events.RunStarted{
 			RunID: RunID, Principal: Alice, Actor: someone(), Agent: agent(), Query: b.own("write my notes down", events.MediaText), Model: "default",
-			PromptDigest: digest("prompt"), ToolsDigest: digest("tools"), PolicyDigest: digest("policy"),
+			PromptDigest: digest("prompt"), Prompt: b.own("prompt", events.MediaText), ToolsDigest: digest("tools"), PolicyDigest: digest("policy"),
 			Bypass: &events.Bypass{Reason: b.own("a drill", events.MediaText), Until: events.At(Now().Add(time.Hour)), Actor: actor()},
 		}
 	case events.TypeRunCancelled:
@@ -32,7 +32,7 @@ func (b *builder) run(typ events.Type) events.Event {
 	case events.TypeSubagentStarted:
 		return &events.SubagentStarted{
 			CallKey: key(), Name: "researcher", Path: "researcher", Warrant: warrant(), RequestDigest: digest("request"),
-			Arguments: carried(`{"task":"look it up"}`, events.MediaJSON), ToolDigest: digest("Task"),
+			Arguments: carried(`{"task":"look it up"}`), ToolDigest: digest("Task"),
 		}
 	case events.TypeSubagentFinished:
 		return &events.SubagentFinished{CallKey: key(), Name: "researcher", Path: "researcher", Reason: events.FinishStop, Usage: usage()}

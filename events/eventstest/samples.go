@@ -52,13 +52,13 @@ func (b *builder) own(text, mediaType string) *events.Ref {
 func (b *builder) truncated(text string) *events.Ref {
 	r := b.own(text, events.MediaText)
 	whole := text + " and a megabyte more"
-	r.TruncatedFrom = &events.Whole{Bytes: int64(len(whole)), Commitment: events.Commitment(payload(text).Salt, []byte(whole))}
+	r.TruncatedFrom = events.NewWhole(payload(text).Salt, int64(len(whole)), digest(whole))
 	return r
 }
 
-// carried returns a reference to a payload that an earlier event carries.
-func carried(text, mediaType string) *events.Ref {
-	return payload(text).Ref(mediaType).CarriedBy(CallID)
+// carried returns a reference to arguments that an earlier event carries.
+func carried(text string) *events.Ref {
+	return payload(text).Ref(events.MediaJSON).CarriedBy(CallID)
 }
 
 func payload(text string) events.Payload {

@@ -60,7 +60,7 @@ func readToken(path string) string {
 	if err != nil {
 		return ""
 	}
-	defer f.Close() //nolint:errcheck // read only
+	defer f.Close()
 	info, err := f.Stat()
 	if err != nil || info.Mode() != 0o600 { // a plain file, and nobody else's to read
 		return ""

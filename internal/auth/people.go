@@ -27,7 +27,7 @@ func (s *Store) People(ctx context.Context) ([]Person, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list people: %w", err)
 	}
-	defer rows.Close() //nolint:errcheck // rows.Err says what matters
+	defer rows.Close()
 	var people []Person
 	for rows.Next() {
 		var p Person

@@ -38,18 +38,16 @@ func hashOf(secret string) hash { return sha256.Sum256([]byte(secret)) }
 // none is the hash of a token that nobody holds: no secret is known to have it.
 func (h hash) none() bool { return h == hash{} }
 
-// parse reads a hash of the configuration. "" is none.
-func (h *hash) parse(text string) error {
+// parseHash reads a hash of the configuration. "" is none.
+func parseHash(text string) (hash, error) {
 	if text == "" {
-		*h = hash{}
-		return nil
+		return hash{}, nil
 	}
 	b, err := hex.DecodeString(text)
-	if err != nil || len(b) != len(h) || subtle.ConstantTimeCompare(b, make([]byte, len(h))) == 1 {
-		return errors.New("expected a hex SHA-256 of 64 digits")
+	if err != nil || len(b) != len(hash{}) || hash(b).none() {
+		return hash{}, errors.New("expected a hex SHA-256 of 64 digits")
 	}
-	*h = hash(b)
-	return nil
+	return hash(b), nil
 }
 
 // byHash finds the token with a hash. It compares with every token, each in

@@ -44,7 +44,7 @@ func (s Site) CookieName(r *http.Request) string { return s.cookieFor(r).Name }
 // Cookie returns the cookie that carries a session to the browser that sent r,
 // or, with an empty value, one that removes it.
 func (s Site) Cookie(r *http.Request, value string) *http.Cookie {
-	c := s.cookieFor(r)
+	c := s.cookieFor(r) //nolint:gosec // CookieFor sets the attributes
 	c.Value, c.MaxAge = value, int(SessionLife/time.Second)
 	if value == "" {
 		c.MaxAge = -1

@@ -126,7 +126,8 @@ func (s *Store) credential(ctx context.Context, t Token) (credential, error) {
 		}
 		c.kind, c.label = kindToken, t.Name
 	}
-	if err := c.hash.parse(t.SHA256); err != nil {
+	var err error
+	if c.hash, err = parseHash(t.SHA256); err != nil {
 		return credential{}, err
 	}
 	if other := s.byHash(c.hash); other != nil {

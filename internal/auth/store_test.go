@@ -6,8 +6,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/countersign-dev/countersign/internal/sqlite"
 	"github.com/stretchr/testify/require"
+
+	"github.com/countersign-dev/countersign/internal/sqlite"
 )
 
 func TestPeopleKeepTheirIDs(t *testing.T) {

@@ -40,8 +40,8 @@ func within(path, dir string) bool {
 
 // resolve follows links as far as the path exists.
 func resolve(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
 	}
 	parent := filepath.Dir(path)
 	if parent == path {

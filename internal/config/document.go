@@ -20,8 +20,7 @@ const (
 // readFile returns the bytes of a file within the bound.
 func readFile(name string) ([]byte, error) {
 	unreadable := func(err error) error {
-		var path *os.PathError
-		if errors.As(err, &path) {
+		if path, ok := errors.AsType[*os.PathError](err); ok {
 			err = path.Err // the name is said already
 		}
 		return problem(name, fmt.Errorf("cannot be read: %w; name a readable file with --config", err))
@@ -30,7 +29,7 @@ func readFile(name string) ([]byte, error) {
 	if err != nil {
 		return nil, unreadable(err)
 	}
-	defer f.Close() //nolint:errcheck // read only
+	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
 	if err != nil {
 		return nil, unreadable(err)

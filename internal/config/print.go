@@ -42,18 +42,20 @@ func yamlNode(d *jsontext.Decoder) (*yaml.Node, error) {
 	if err != nil {
 		return nil, err
 	}
+	node := &yaml.Node{Kind: yaml.MappingNode}
 	switch token.Kind() {
-	case jsontext.KindBeginObject:
-		node := &yaml.Node{Kind: yaml.MappingNode}
-		return node, yamlContent(d, node)
 	case jsontext.KindBeginArray:
-		node := &yaml.Node{Kind: yaml.SequenceNode}
+		node.Kind = yaml.SequenceNode
+		return node, yamlContent(d, node)
+	case jsontext.KindBeginObject:
 		return node, yamlContent(d, node)
 	case jsontext.KindString:
 		return textNode(token.String()), nil
-	default: //nolint:exhaustive // numbers, true, false and null are written alike
+	case jsontext.KindNumber, jsontext.KindTrue, jsontext.KindFalse, jsontext.KindNull: // written alike
 		return &yaml.Node{Kind: yaml.ScalarNode, Value: token.String()}, nil
+	case jsontext.KindEndObject, jsontext.KindEndArray, jsontext.KindInvalid:
 	}
+	return nil, fmt.Errorf("a value was expected, not %s", token)
 }
 
 // yamlContent reads the members of an object or list up to its end.

@@ -11,7 +11,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
 )
 
 // BenchmarkAppend measures durable appends beside the physical limit: each
@@ -145,4 +144,3 @@ func loadAverage() string {
 	}
 	return strings.Join(strings.Fields(string(text))[:3], " ")
 }
-

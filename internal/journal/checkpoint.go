@@ -9,10 +9,9 @@ import (
 )
 
 const (
-	checkpointEvery = 8 << 20  // bytes written to the write-ahead log between two checkpoints
-	walBytes        = 64 << 20 // length of the write-ahead log at which it is to begin anew
-	pageBytes       = 4096
-	commitPages     = 5 // pages that a commit touches whatever it holds
+	walBytes    = 64 << 20 // length of the write-ahead log at which it is to begin anew
+	pageBytes   = 4096
+	commitPages = 5 // pages that a commit touches whatever it holds
 )
 
 // checkpointer keeps the write-ahead log short, off the commit path. It has a
@@ -22,18 +21,19 @@ const (
 type checkpointer struct {
 	db   *sqlite.DB
 	log  *slog.Logger
+	most int64         // bytes: a log beyond it is long; checkpoints come every eighth of it
 	poke chan struct{} // capacity 1
 	long atomic.Bool   // the log is long and nearly copied: the writer should finish it
 
 	written int64 // estimated, since the last poke; of the writer's goroutine
 }
 
-func newCheckpointer(ctx context.Context, path string, log *slog.Logger) (*checkpointer, error) {
-	db, err := sqlite.Open(ctx, path, sqlite.Options{Synchronous: sqlite.Full, CheckpointPages: -1, CacheKiB: 256})
+func newCheckpointer(ctx context.Context, o Options) (*checkpointer, error) {
+	db, err := sqlite.Open(ctx, o.Path, sqlite.Options{Synchronous: sqlite.Full, CheckpointPages: -1, CacheKiB: 256})
 	if err != nil {
 		return nil, err
 	}
-	return &checkpointer{db: db, log: log, poke: make(chan struct{}, 1)}, nil
+	return &checkpointer{db: db, log: o.Logger, most: o.walBytes, poke: make(chan struct{}, 1)}, nil
 }
 
 // wrote counts a commit.
@@ -42,7 +42,7 @@ func (c *checkpointer) wrote(batch []*request) {
 	for _, r := range batch {
 		c.written += r.weight
 	}
-	if c.written < checkpointEvery {
+	if c.written < c.most/8 {
 		return
 	}
 	c.written = 0
@@ -63,7 +63,7 @@ func (c *checkpointer) run(ctx context.Context) {
 		if err != nil && ctx.Err() == nil {
 			c.log.WarnContext(ctx, "the write-ahead log could not be copied; it grows", slog.Any("error", err))
 		}
-		if pages*pageBytes > walBytes {
+		if pages*pageBytes > c.most {
 			c.long.Store(true)
 		}
 	}

@@ -3,8 +3,8 @@ package journal
 import (
 	"context"
 	"encoding/hex"
-	"errors"
 	"fmt"
+	"math"
 
 	"github.com/countersign-dev/countersign/events"
 )
@@ -93,12 +93,8 @@ func newRequest(ctx context.Context, class Class, entries []Entry) (*request, er
 // number of bytes that the entry holds.
 func prepare(e Entry) (prepared, int64, error) {
 	p := prepared{Entry: e, id: pack(e.ID)}
-	if err := errors.Join(checkName("id", e.ID), checkName("session", e.Session)); err != nil {
+	if err := checkBounds(e); err != nil {
 		return p, 0, err
-	}
-	if len(e.Envelope) > events.MaxEnvelopeBytes || len(e.Payloads) > maxPayloads {
-		return p, 0, fmt.Errorf("%w: an envelope of %d bytes with %d payloads; the bounds are %d and %d",
-			ErrTooLarge, len(e.Envelope), len(e.Payloads), events.MaxEnvelopeBytes, maxPayloads)
 	}
 	total := len(e.Envelope)
 	for _, payload := range e.Payloads {
@@ -115,10 +111,23 @@ func prepare(e Entry) (prepared, int64, error) {
 	return p, int64(total), nil
 }
 
-func checkName(what, name string) error {
-	if (name == "" && what == "id") || len(name) > events.MaxNameBytes {
-		return fmt.Errorf("%w: its %s has %d bytes, at most %d are allowed, and an id has one at least",
-			ErrTooLarge, what, len(name), events.MaxNameBytes)
+// checkBounds refuses what could not be stored or encoded. It must refuse all
+// of that: what fails in the writer ends it.
+func checkBounds(e Entry) error {
+	for _, part := range []struct {
+		name             string
+		has, least, most int
+	}{
+		{"id", len(e.ID), 1, events.MaxNameBytes},
+		{"session", len(e.Session), 0, events.MaxNameBytes},
+		{"key id", len(e.KeyID), 0, events.MaxNameBytes},
+		{"signature", len(e.Signature), 0, math.MaxUint16},
+		{"envelope", len(e.Envelope), 0, events.MaxEnvelopeBytes},
+		{"list of payloads", len(e.Payloads), 0, maxPayloads},
+	} {
+		if part.has < part.least || part.has > part.most {
+			return fmt.Errorf("%w: its %s has length %d, not %d to %d", ErrTooLarge, part.name, part.has, part.least, part.most)
+		}
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -49,8 +50,10 @@ func run(t testing.TB, j *Journal) (stop func()) {
 // would mint it.
 func envelope(id, session string) []byte {
 	return fmt.Appendf(nil, `{"specversion":"1.0","id":%q,"source":"test","type":"tool_call","subject":"x",`+
-		`"time":"2026-01-02T03:04:05.000006Z","sessionid":%q,"data":{"text":%q}}`, id, session, strings.Repeat("a", 380))
+		`"time":"2026-01-02T03:04:05.000006Z","sessionid":%q,"data":{"text":"%s"}}`, id, session, filler)
 }
+
+var filler = strings.Repeat("a", 380)
 
 // entry mints an event with a new id.
 func entry(session string, payloads ...string) Entry {
@@ -83,4 +86,14 @@ func appended(t testing.TB, j *Journal, class Class, es ...Entry) []Stored {
 func verified(t testing.TB, j *Journal) {
 	t.Helper()
 	require.NoError(t, j.VerifyAll(context.Background(), func(int64) {}))
+}
+
+// namesOf reads an envelope's names.
+func namesOf(envelope []byte) (eventID, session string, err error) {
+	var e struct {
+		ID      string `json:"id"`
+		Session string `json:"sessionid"`
+	}
+	err = json.Unmarshal(envelope, &e)
+	return e.ID, e.Session, err
 }

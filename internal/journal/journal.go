@@ -37,7 +37,6 @@ import (
 	"errors"
 	"log/slog"
 	"sync/atomic"
-	"time"
 
 	"github.com/countersign-dev/countersign/internal/sqlite"
 )
@@ -87,11 +86,4 @@ func (j *Journal) Close() error {
 		err = errors.Join(err, j.lock.Close())
 	}
 	return err
-}
-
-func clockOr(clock func() time.Time) func() time.Time {
-	if clock == nil {
-		return time.Now
-	}
-	return clock
 }

@@ -112,7 +112,7 @@ func (j *Journal) openLocked(ctx context.Context, dir string) error {
 		return errors.Join(err, db.Close())
 	}
 	j.disk = &disk{dir: dir, floor: j.o.FreeBytes, free: j.o.free}
-	j.checkpointer, err = newCheckpointer(ctx, j.o.Path, j.log)
+	j.checkpointer, err = newCheckpointer(ctx, j.o)
 	if err != nil {
 		return errors.Join(err, db.Close())
 	}

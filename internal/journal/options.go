@@ -34,15 +34,20 @@ type Options struct {
 	// 10,000.
 	VerifyRows int64
 
-	maxPages int64                            // tests: bound the file, so that it is full
-	free     func(dir string) (uint64, error) // tests: instead of the file system's
+	// For tests.
+	maxPages int64                            // bounds the file, so that it is full
+	walBytes int64                            // instead of walBytes
+	free     func(dir string) (uint64, error) // instead of the file system's
 }
 
 func (o Options) withDefaults() Options {
 	o.QueueBytes = cmp.Or(o.QueueBytes, 64<<20)
 	o.FreeBytes = cmp.Or(o.FreeBytes, 64<<20)
 	o.VerifyRows = cmp.Or(o.VerifyRows, 10_000)
-	o.Clock = clockOr(o.Clock)
+	o.walBytes = cmp.Or(o.walBytes, walBytes)
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}

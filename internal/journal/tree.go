@@ -52,6 +52,7 @@ func (t *tree) edit() *draft {
 // draft is the tree as the transaction under way would leave it.
 type draft struct {
 	tree
+	now  int64            // log time of the transaction, microseconds
 	mine map[uint32]*edge // the edges that differ from the committed tree's
 }
 

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,6 +63,7 @@ type putFunc func(*sqlite.Conn, *draft, *request) error
 
 func (w *writer) transact(batch []*request, put putFunc) error {
 	d := w.tree.edit()
+	d.now = w.clock().UnixMicro()
 	err := w.db.Raw(context.Background(), func(c *sqlite.Conn) error {
 		if err := c.Exec("BEGIN IMMEDIATE"); err != nil {
 			return err
@@ -167,7 +169,7 @@ func (w *writer) insert(c *sqlite.Conn, d *draft, e *prepared) (Stored, error) {
 	}
 	edge := d.edge(e.Partition)
 	record := events.Record{
-		Partition: e.Partition, Offset: edge.frontier.Size(), LogTime: w.logTime(edge, e),
+		Partition: e.Partition, Offset: edge.frontier.Size(), LogTime: logTime(d.now, edge, e),
 		KeyID: e.KeyID, Signature: e.Signature, Envelope: e.Envelope,
 	}
 	b, err := events.EncodeRecord(record)
@@ -209,12 +211,8 @@ func savePayload(c *sqlite.Conn, row int64, ordinal int, e *prepared) error {
 }
 
 // logTime never goes back within a partition, whatever the clock does.
-func (w *writer) logTime(edge *edge, e *prepared) int64 {
-	t := e.LogTime
-	if t == 0 {
-		t = w.clock().UnixMicro()
-	}
-	return max(t, edge.logTime)
+func logTime(now int64, edge *edge, e *prepared) int64 {
+	return max(cmp.Or(e.LogTime, now), edge.logTime)
 }
 
 // known returns the record that has the entry's id already, or errClash when

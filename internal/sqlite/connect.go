@@ -117,10 +117,11 @@ func scalar(conn *sqlite3.SQLiteConn, query string) (driver.Value, error) {
 }
 
 // dsn names a file. The path is escaped: one with a question mark would
-// otherwise smuggle options in.
+// otherwise smuggle options in. SQLite need not lock a connection against other
+// threads: database/sql gives it to one goroutine at a time.
 func dsn(path, mode, lock string) string {
 	escaped := (&url.URL{Path: path}).EscapedPath()
-	return fmt.Sprintf("file:%s?mode=%s&_txlock=%s", escaped, mode, lock)
+	return fmt.Sprintf("file:%s?mode=%s&_txlock=%s&_mutex=no", escaped, mode, lock)
 }
 
 // create makes an empty file that its owner alone can read, and its name

@@ -83,7 +83,7 @@ func Open(ctx context.Context, path string, o Options) (*DB, error) {
 // OpenMemory opens a database that lives in memory as long as it is open. It
 // has one connection, which readers and the writer share.
 func OpenMemory(ctx context.Context) (*DB, error) {
-	one := pool(connector{dsn: "file::memory:?_txlock=immediate", want: "memory"}, 1)
+	one := pool(connector{dsn: "file::memory:?_txlock=immediate&_mutex=no", want: "memory"}, 1)
 	db := &DB{Write: one, Read: one}
 	if err := one.PingContext(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open a database in memory: %w", err), db.Close())

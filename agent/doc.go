@@ -1,0 +1,21 @@
+// Package agent is the tool loop: it asks a model, proposes the calls that the
+// model wants, carries them through the gate, tells the model the results, and
+// goes on until the model has answered.
+//
+// A run is a fold over its session's records (package fold). The loop keeps no
+// state of its own that matters: it looks at the fold, does the one thing that
+// comes next, and looks again. So a run goes on after a restart where it
+// stood:
+//
+//	nothing yet, or all calls of the last round have results   ask the model
+//	a round whose calls are not all recorded                   propose the rest
+//	calls without results                                      carry them
+//	an answer, a limit, a failure, a cancellation              finish
+//
+// Nothing runs a tool but the gate: the loop hands it a function, and the gate
+// calls that after the start has come back through the log and counts.
+//
+// What clients see of a run is its Feed: frames made from the records in log
+// order, and the model's text as it streams in between. The feed is a view;
+// losing every reader of it changes nothing.
+package agent

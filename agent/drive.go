@@ -1,0 +1,272 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/countersign-dev/countersign/events"
+	"github.com/countersign-dev/countersign/fold"
+	"github.com/countersign-dev/countersign/gate"
+)
+
+// driver is one run in the hands of its goroutine.
+type driver struct {
+	loop     *Loop
+	session  string
+	run      string
+	narrator *narrator
+
+	carries sync.WaitGroup // goroutines that carry calls
+
+	mu      sync.Mutex
+	carried map[events.CallKey]bool // calls in hand; mu
+	writing bool                    // a call that is not read-only is in hand; mu
+	moved   chan struct{}           // told when a carry has returned
+}
+
+// drive carries a run to its end, or until ctx ends.
+func (l *Loop) drive(ctx context.Context, session, run string, n *narrator) {
+	d := &driver{loop: l, session: session, run: run, narrator: n, carried: map[events.CallKey]bool{}, moved: make(chan struct{}, 1)}
+	defer d.carries.Wait()
+	for wait := time.Duration(0); ctx.Err() == nil; {
+		done, err := d.step(ctx)
+		if done {
+			return
+		}
+		if err == nil {
+			wait = 0
+			continue
+		}
+		if errors.Is(err, events.ErrLogStopped) {
+			l.logger.ErrorContext(ctx, "a run stands still because the log has stopped", "session", session, "error", err)
+			return
+		}
+		if ctx.Err() == nil {
+			l.logger.WarnContext(ctx, "a run could not go on; it is tried again", "session", session, "error", err)
+		}
+		wait = min(max(2*wait, 50*time.Millisecond), 2*time.Second)
+		pause(ctx, wait)
+	}
+}
+
+// state is what the fold says of a run, copied.
+type state struct {
+	run       fold.Run
+	last      *fold.Round
+	turn      []*fold.Call
+	missing   []int // indexes of the last turn whose calls are not recorded
+	open      []*fold.Call
+	cancelled bool
+	finished  bool
+	at        events.Position
+}
+
+func (d *driver) look(ctx context.Context) (state, error) {
+	var st state
+	err := d.loop.gate.View(ctx, d.session, func(s *fold.Session) {
+		run := s.Run()
+		st.at = s.Last
+		if run == nil || run.ID != d.run {
+			st.finished = true
+			return
+		}
+		st.run, st.last, st.cancelled = *run, run.Last(), run.Cancelled != nil
+		if st.last == nil || st.last.Outcome != events.RoundCalls {
+			return
+		}
+		st.turn = copies(s.Turn(st.last))
+		for i, c := range st.turn {
+			switch {
+			case c == nil:
+				st.missing = append(st.missing, i)
+			case c.Open():
+				st.open = append(st.open, c)
+			}
+		}
+	})
+	return st, err
+}
+
+// step does the one thing that comes next. done says that the run has ended.
+func (d *driver) step(ctx context.Context) (done bool, err error) {
+	if err := d.narrator.catchUp(ctx); err != nil {
+		return false, err
+	}
+	st, err := d.look(ctx)
+	switch {
+	case err != nil || st.finished:
+		return st.finished, err
+	case len(st.open) > 0:
+		return false, d.carryOn(ctx, st)
+	case st.cancelled:
+		return false, d.finish(ctx, st, events.FinishCancelled, nil)
+	case st.last == nil:
+		return false, d.ask(ctx, st)
+	case len(st.missing) > 0:
+		return false, d.propose(ctx, st)
+	}
+	return false, d.afterTurn(ctx, st)
+}
+
+// afterTurn decides what follows a finished round whose calls all have ended.
+func (d *driver) afterTurn(ctx context.Context, st state) error {
+	switch st.last.Outcome {
+	case events.RoundText:
+		return d.finish(ctx, st, events.FinishStop, nil)
+	case events.RoundFailed:
+		return d.afterFailure(ctx, st)
+	case events.RoundCalls:
+	}
+	switch {
+	case d.direct(st):
+		return d.finish(ctx, st, events.FinishReturnDirect, nil)
+	case st.last.Round >= d.loop.opt.MaxRounds, st.run.Calls > d.loop.opt.MaxToolCalls:
+		return d.finish(ctx, st, events.FinishLimit, nil)
+	}
+	return d.ask(ctx, st)
+}
+
+// afterFailure asks again where the provider was not there, and ends the run
+// otherwise.
+func (d *driver) afterFailure(ctx context.Context, st state) error {
+	code := st.last.Code
+	if code == CodeUnavailable && st.last.Attempt < d.loop.opt.MaxAttempts {
+		select {
+		case <-time.After(time.Duration(st.last.Attempt) * 250 * time.Millisecond):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		return d.ask(ctx, st)
+	}
+	reason := events.FinishError
+	if code == CodeTruncated {
+		reason = events.FinishLength
+	}
+	return d.finish(ctx, st, reason, st.last)
+}
+
+// finish records the end of the run.
+func (d *driver) finish(ctx context.Context, st state, reason events.FinishReason, failed *fold.Round) error {
+	e := &events.RunFinished{RunID: d.run, Reason: reason, Rounds: len(st.run.Rounds), Calls: st.run.Calls, Usage: st.run.Usage()}
+	if failed != nil {
+		e.Code, e.Detail = failed.Code, failed.Detail.CarriedBy(failed.EventID)
+	}
+	return d.loop.gate.Record(ctx, events.Draft{Session: d.session, Data: e, Causation: st.run.EventID})
+}
+
+// direct reports whether a return-direct tool of the turn ran well: its result
+// is the answer.
+func (d *driver) direct(st state) bool {
+	for _, c := range st.turn {
+		if d.loop.returnsDirect(c) {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *Loop) returnsDirect(c *fold.Call) bool {
+	t := l.tools[c.Tool]
+	return t != nil && t.Spec().ReturnDirect && c.Result != nil && c.Result.Status == events.StatusOK
+}
+
+// carryOn puts every call that may go on in hand, and waits until something
+// has moved. Read-only calls run side by side; of the others one runs at a
+// time, in the model's order among those that are decided.
+func (d *driver) carryOn(ctx context.Context, st state) error {
+	for _, c := range st.open {
+		if settled(c, st.cancelled) {
+			d.carry(ctx, c)
+		}
+	}
+	changed, stop := d.change(ctx, st.at)
+	defer stop()
+	select {
+	case <-changed:
+	case <-d.moved:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// settled reports whether it is decided what becomes of a call.
+func settled(c *fold.Call, cancelled bool) bool {
+	return c.Request == nil || c.Request.State != fold.Pending || cancelled
+}
+
+// change returns a channel that is closed when the session's state has moved
+// beyond a position.
+func (d *driver) change(ctx context.Context, at events.Position) (<-chan struct{}, func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	changed := make(chan struct{})
+	d.carries.Go(func() {
+		defer close(changed)
+		_ = d.loop.gate.Watch(ctx, d.session, func(s *fold.Session) bool { return s.Last != at }) // ends with ctx
+	})
+	return changed, cancel
+}
+
+// carry puts a call in hand, unless it is or must wait for another.
+func (d *driver) carry(ctx context.Context, c *fold.Call) {
+	tool := d.loop.tools[c.Tool]
+	readOnly := tool != nil && tool.Spec().ReadOnly
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.carried[c.CallKey] || !readOnly && d.writing {
+		return
+	}
+	d.carried[c.CallKey] = true
+	d.writing = d.writing || !readOnly
+	d.carries.Go(func() {
+		err := d.loop.gate.Carry(ctx, d.session, c.CallKey, runOf(tool))
+		if err != nil && ctx.Err() == nil {
+			d.loop.logger.WarnContext(ctx, "a call could not be carried; it is tried again", "call", c.CallKey.String(), "error", err)
+			pause(ctx, carryAgain)
+		}
+		d.putDown(c.CallKey, readOnly)
+	})
+}
+
+// carryAgain is how long a call rests that could not be carried.
+const carryAgain = 250 * time.Millisecond
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}
+
+func (d *driver) putDown(key events.CallKey, readOnly bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.carried, key)
+	if !readOnly {
+		d.writing = false
+	}
+	select {
+	case d.moved <- struct{}{}:
+	default:
+	}
+}
+
+// runOf is what the gate runs for a call.
+func runOf(t Tool) gate.Run {
+	return func(ctx context.Context, arguments []byte) gate.Output {
+		if t == nil {
+			return gate.Output{Content: []byte("The tool no longer exists."), Failed: true}
+		}
+		out, err := t.Run(ctx, arguments)
+		g := gate.Output{
+			Content: out.Content, MediaType: out.MediaType, FullBytes: out.FullBytes, FullDigest: events.Digest(out.Digest),
+			StoppedBy: out.StoppedBy,
+		}
+		if err != nil {
+			g.Failed, g.Content = true, []byte(err.Error())
+		}
+		return g
+	}
+}

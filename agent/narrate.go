@@ -1,0 +1,219 @@
+package agent
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/countersign-dev/countersign/events"
+	"github.com/countersign-dev/countersign/fold"
+)
+
+// narrator tells the records of a session to the feed of one run. It belongs
+// to one goroutine.
+type narrator struct {
+	loop    *Loop
+	session *fold.Session // its own fold, to know what counts
+	row     int64         // told so far
+	feed    *Feed
+	// streamed says that the text of the round under way went to the feed as
+	// it came.
+	streamed bool
+	turn     *turnStory // the turn whose calls are not all told yet
+}
+
+// turnStory gathers a turn's calls: they are told together, before anything
+// that follows from them.
+type turnStory struct {
+	batch  string
+	need   int
+	usage  events.Usage
+	calls  []EventCall
+	behind []Event
+}
+
+func (l *Loop) narrator(session, run string) *narrator {
+	return &narrator{loop: l, session: fold.NewSession(session), feed: newFeed(run, l.opt.Boot)}
+}
+
+// catchUp tells what the log holds now.
+func (n *narrator) catchUp(ctx context.Context) error {
+	for {
+		entries, err := n.loop.opt.Log.Session(ctx, n.session.ID, n.row, 256)
+		if err != nil {
+			return fmt.Errorf("read session %.80q: %w", n.session.ID, err)
+		}
+		for _, e := range entries {
+			if err := n.tell(ctx, fold.Decode(e.Record)); err != nil {
+				return err
+			}
+			n.row = e.Row
+		}
+		if len(entries) < 256 {
+			return nil
+		}
+	}
+}
+
+// tell adds the frames of one record. Payloads that cannot be read are said to
+// be so; the feed goes on.
+func (n *narrator) tell(ctx context.Context, r fold.Record) error {
+	if r.Envelope.SessionID != n.session.ID || !n.session.Apply(r).Counts {
+		return nil
+	}
+	switch e := r.Event.(type) {
+	case *events.RoundFinished:
+		if e.RunID == n.feed.run {
+			n.round(ctx, r, e)
+		}
+	case *events.ToolCall:
+		if e.RunID == n.feed.run {
+			n.call(ctx, r, e)
+		}
+	case *events.ApprovalRequest:
+		if c := n.session.Calls[e.CallKey]; c.RunID == n.feed.run {
+			n.after(n.approval(ctx, r, c))
+		}
+	case *events.ToolResult:
+		if c := n.session.Calls[e.CallKey]; c.RunID == n.feed.run {
+			n.after(n.result(ctx, c))
+		}
+	case *events.RunFinished:
+		if e.RunID == n.feed.run {
+			n.finished(ctx, r, e)
+		}
+	}
+	return nil
+}
+
+func (n *narrator) payload(ctx context.Context, carrier string, ref *events.Ref) []byte {
+	if ref == nil {
+		return nil
+	}
+	b, err := n.loop.opt.Log.Payload(ctx, carrier, ref)
+	if err != nil {
+		n.loop.logger.WarnContext(ctx, "a payload could not be read for a client", "event", carrier, "error", err)
+		return []byte("(this text is no longer kept)")
+	}
+	return b
+}
+
+// round tells the text of a round, where it was not streamed, and that it has
+// finished.
+func (n *narrator) round(ctx context.Context, r fold.Record, e *events.RoundFinished) {
+	if !n.streamed && e.Outcome != events.RoundFailed && e.Message != nil {
+		text, reasoning := n.loop.texts(e.Dialect, n.payload(ctx, r.Envelope.ID, e.Message))
+		for _, p := range []Event{{Type: EventReasoning, Data: reasoning}, {Type: EventToken, Data: text}} {
+			if p.Data != "" {
+				n.feed.piece(p)
+			}
+		}
+	}
+	n.streamed = false
+	switch e.Outcome {
+	case events.RoundCalls:
+		n.turn = &turnStory{batch: e.BatchID, need: e.Calls, usage: e.Usage}
+	case events.RoundText:
+		n.feed.lasting(finish(events.FinishStop, e.Usage))
+	case events.RoundFailed:
+	}
+}
+
+func finish(reason events.FinishReason, u events.Usage) Event {
+	return Event{Type: EventFinish, Reason: string(reason), Usage: &Usage{u.Prompt, u.Completion, u.Total}}
+}
+
+func (n *narrator) call(ctx context.Context, r fold.Record, e *events.ToolCall) {
+	source := string(e.ToolSource)
+	if e.ToolSource == events.SourceUnknown {
+		source = ""
+	}
+	c := EventCall{ID: e.CallID, Name: e.Tool, Arguments: shown(n.payload(ctx, r.Envelope.ID, e.Arguments)), Source: source}
+	t := n.turn
+	if t == nil || t.batch != e.BatchID {
+		return
+	}
+	t.calls = append(t.calls, c)
+	if len(t.calls) < t.need {
+		return
+	}
+	n.turn = nil
+	n.feed.lasting(Event{Type: EventToolCall, ToolCalls: t.calls})
+	n.feed.lasting(finish(events.FinishToolCalls, t.usage))
+	for _, b := range t.behind {
+		n.feed.lasting(b)
+	}
+}
+
+// after tells an event of a turn, once the turn's calls are told.
+func (n *narrator) after(e Event) {
+	if n.turn != nil {
+		n.turn.behind = append(n.turn.behind, e)
+		return
+	}
+	n.feed.lasting(e)
+}
+
+// shown is arguments as clients see them: the text that would run.
+func shown(arguments []byte) string {
+	if a, err := events.DecodeArguments(arguments); err == nil {
+		return string(a.Text)
+	}
+	return validText(arguments)
+}
+
+func (n *narrator) approval(ctx context.Context, r fold.Record, c *fold.Call) Event {
+	q := c.Request
+	text := shown(n.payload(ctx, c.EventID, c.Arguments))
+	sum := sha256.Sum256([]byte(text))
+	expires := time.UnixMicro(r.LogTime).Add(time.Duration(q.Timeout)).UTC()
+	return Event{
+		Type: EventApproval, RequestID: q.RequestID, ToolCallID: c.CallID, ToolName: c.Tool, Arguments: text,
+		ArgumentsDigest: "sha256:" + hex.EncodeToString(sum[:]), Rule: q.Rule, ExpiresAt: expires.Format(time.RFC3339),
+	}
+}
+
+func (n *narrator) result(ctx context.Context, c *fold.Call) Event {
+	return Event{Type: EventToolResult, ToolResults: []EventResult{{
+		ID: c.CallID, Name: c.Tool, Result: n.loop.resultText(ctx, c), Status: string(c.Result.Status), Cause: string(c.Result.Cause),
+	}}}
+}
+
+func (n *narrator) finished(ctx context.Context, r fold.Record, e *events.RunFinished) {
+	defer n.feed.end()
+	switch e.Reason {
+	case events.FinishStop, events.FinishToolCalls:
+		return // the round has said it
+	case events.FinishReturnDirect:
+		n.feed.lasting(Event{Type: EventToken, Data: n.direct(ctx)})
+	case events.FinishLength, events.FinishCancelled, events.FinishLimit, events.FinishError:
+	}
+	n.feed.lasting(finish(e.Reason, e.Usage))
+	if e.Reason == events.FinishError {
+		n.feed.lasting(Event{Type: EventError, Code: e.Code, Message: validText(n.payload(ctx, r.Envelope.ID, e.Detail))})
+	}
+}
+
+// direct is the answer of a run that a return-direct tool ended.
+func (n *narrator) direct(ctx context.Context) string {
+	run := n.session.Runs[len(n.session.Runs)-1]
+	for _, c := range n.session.Turn(run.Last()) {
+		if c != nil && n.loop.returnsDirect(c) {
+			return n.loop.resultText(ctx, c)
+		}
+	}
+	return ""
+}
+
+// texts asks the dialect of a message what it says.
+func (l *Loop) texts(dialect string, message json.RawMessage) (text, reasoning string) {
+	for _, m := range l.opt.Models {
+		if m.Dialect() == dialect {
+			return m.Text(message)
+		}
+	}
+	return "", ""
+}

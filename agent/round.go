@@ -1,0 +1,208 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/countersign-dev/countersign/events"
+	"github.com/countersign-dev/countersign/fold"
+	"github.com/countersign-dev/countersign/gate"
+)
+
+// errCancelledRun ends the model's stream when the run was cancelled.
+var errCancelledRun = errors.New("the run was cancelled")
+
+// ask runs one model round and records what came of it; the calls that it
+// asks for are proposed in the same commit.
+func (d *driver) ask(ctx context.Context, st state) error {
+	m, err := d.loop.model(st.run.Model)
+	if err != nil {
+		return d.fail(ctx, st, "", Turn{}, &TurnError{Code: CodeInvalidStream, Message: err.Error()})
+	}
+	req, err := d.request(ctx, m, st)
+	if err != nil {
+		return d.fail(ctx, st, m.Dialect(), Turn{}, &TurnError{Code: CodeInvalidStream, Message: err.Error()})
+	}
+	if st.last != nil && st.last.Outcome == events.RoundFailed {
+		d.narrator.feed.piece(Event{Type: EventReset})
+	}
+	turn, err := d.stream(ctx, m, req)
+	var broken *TurnError
+	switch {
+	case errors.Is(err, errCancelledRun):
+		return nil
+	case errors.As(err, &broken):
+		return d.fail(ctx, st, m.Dialect(), turn, broken)
+	case err != nil:
+		return err
+	}
+	return d.recordTurn(ctx, st, m, turn)
+}
+
+// request rebuilds what the model is asked from the record.
+func (d *driver) request(ctx context.Context, m Model, st state) (Request, error) {
+	var sc script
+	if err := d.loop.gate.View(ctx, d.session, func(s *fold.Session) { sc = scriptOf(s) }); err != nil {
+		return Request{}, err
+	}
+	messages, err := d.loop.messages(ctx, m, sc)
+	if err != nil {
+		return Request{}, err
+	}
+	system := d.loop.opt.System
+	if st.run.Prompt != nil {
+		b, err := d.loop.opt.Log.Payload(ctx, st.run.EventID, st.run.Prompt)
+		if err != nil {
+			return Request{}, fmt.Errorf("read the run's prompt: %w", err)
+		}
+		system = string(b)
+	}
+	return Request{System: system, Messages: messages, Tools: d.loop.definitions()}, nil
+}
+
+// stream asks the model, and stops it when the run is cancelled.
+func (d *driver) stream(ctx context.Context, m Model, req Request) (Turn, error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	d.carries.Go(func() {
+		err := d.loop.gate.Watch(ctx, d.session, func(s *fold.Session) bool {
+			run := s.Run()
+			return run == nil || run.ID != d.run || run.Cancelled != nil
+		})
+		if err == nil {
+			stop(errCancelledRun)
+		}
+	})
+	turn, err := m.Stream(ctx, req, d.sink)
+	if err != nil && errors.Is(context.Cause(ctx), errCancelledRun) {
+		err = errCancelledRun
+	}
+	return turn, err
+}
+
+func (d *driver) sink(delta Delta) {
+	d.narrator.streamed = true
+	if delta.Reasoning != "" {
+		d.narrator.feed.piece(Event{Type: EventReasoning, Data: delta.Reasoning})
+	}
+	if delta.Text != "" {
+		d.narrator.feed.piece(Event{Type: EventToken, Data: delta.Text})
+	}
+}
+
+// maxMessage bounds a model's message, so that the event that carries it fits
+// every bus.
+const maxMessage = 840 << 10
+
+func (d *driver) recordTurn(ctx context.Context, st state, m Model, turn Turn) error {
+	if len(turn.Message) > maxMessage {
+		return d.fail(ctx, st, m.Dialect(), Turn{}, &TurnError{
+			Code: CodeLimit, Message: fmt.Sprintf("the model's message has %d bytes; at most %d can be recorded, so nothing of it runs", len(turn.Message), maxMessage),
+		})
+	}
+	round, e := d.roundDraft(st, m.Dialect(), turn)
+	e.Outcome, e.Calls = events.RoundText, len(turn.Calls)
+	if len(turn.Calls) > 0 {
+		e.Outcome = events.RoundCalls
+	}
+	ids, repairs := repair(turn.Calls)
+	e.Repairs = repairs
+	p := d.proposal(st, e.BatchID, round.ID, turn.Calls, ids)
+	p.Before = []events.Draft{round}
+	err := d.loop.gate.Propose(ctx, p)
+	if gate.Refused(err) {
+		return d.fail(ctx, st, m.Dialect(), turn, &TurnError{
+			Code: CodeLogRefused, Message: "the audit log takes no new work now, so nothing of this turn runs: " + err.Error(),
+		})
+	}
+	return err
+}
+
+// roundDraft drafts the record of a round, with its message.
+func (d *driver) roundDraft(st state, dialect string, turn Turn) (events.Draft, *events.RoundFinished) {
+	round, attempt := st.run.Next()
+	e := &events.RoundFinished{
+		RunID: d.run, BatchID: events.NewID(), Round: round, Attempt: attempt, Agent: mainAgent(), Dialect: dialect,
+		FinishReason: clipped(turn.Finish), Usage: events.Usage{Prompt: turn.Usage.PromptTokens, Completion: turn.Usage.CompletionTokens, Total: turn.Usage.TotalTokens},
+	}
+	draft := events.Draft{ID: events.NewID(), Session: d.session, Data: e, Causation: st.run.EventID}
+	if len(turn.Message) > 0 {
+		p := events.NewPayload(turn.Message)
+		e.Message = p.Ref(events.MediaJSON)
+		draft.Payloads = append(draft.Payloads, p)
+	}
+	return draft, e
+}
+
+// fail records a round that the provider cut, broke or refused: none of its
+// calls start. What had arrived is kept, to the byte.
+func (d *driver) fail(ctx context.Context, st state, dialect string, turn Turn, broken *TurnError) error {
+	if len(turn.Message) == 0 && (turn.Text != "" || turn.Reasoning != "" || len(turn.Calls) > 0) {
+		if partial, err := json.Marshal(turn); err == nil {
+			turn.Message = partial
+		}
+	}
+	if len(turn.Message) > maxMessage {
+		turn.Message = nil
+	}
+	if dialect == "" {
+		dialect = "none"
+	}
+	round, e := d.roundDraft(st, dialect, turn)
+	e.Outcome, e.Code = events.RoundFailed, clipped(broken.Code)
+	detail := events.NewPayload([]byte(broken.Message[:min(len(broken.Message), 32<<10)]))
+	e.Detail = detail.Ref(events.MediaText)
+	round.Payloads = append(round.Payloads, detail)
+	d.loop.logger.WarnContext(ctx, "a model round failed", "session", d.session, "code", broken.Code)
+	return d.loop.gate.Record(ctx, round)
+}
+
+// repair finds what replaying a turn's message needs: an id for a call that
+// has none, or that repeats one of the turn; {} for empty arguments.
+func repair(calls []Call) (ids []string, repairs []events.Repair) {
+	seen := map[string]bool{}
+	ids = make([]string, len(calls))
+	for i, c := range calls {
+		ids[i] = c.ID
+		if c.ID == "" || seen[c.ID] || len(c.ID) > events.MaxNameBytes {
+			ids[i] = "call_" + strings.ReplaceAll(events.NewRequestID(), "-", "")
+			repairs = append(repairs, events.Repair{Index: i, What: events.RepairID, Now: ids[i]})
+		}
+		seen[ids[i]] = true
+		if t := strings.TrimSpace(c.Arguments); t == "" || t == "null" {
+			repairs = append(repairs, events.Repair{Index: i, What: events.RepairArguments, Now: "{}"})
+		}
+	}
+	return ids, repairs
+}
+
+func (d *driver) proposal(st state, batch, cause string, calls []Call, ids []string) gate.Proposal {
+	p := gate.Proposal{
+		Session: d.session, RunID: d.run, BatchID: batch, Agent: mainAgent(), Model: st.run.Model, Principal: st.run.Principal, Causation: cause,
+	}
+	if limit := d.loop.opt.MaxToolCalls; st.run.Calls+len(calls) > limit {
+		p.Refuse = &gate.Refusal{Rule: "max-tool-calls", Why: fmt.Sprintf("The run may make %d tool calls and would pass that; the tool was not run.", limit)}
+	}
+	for i, c := range calls {
+		p.Calls = append(p.Calls, gate.ProposedCall{Index: i, CallID: ids[i], Tool: c.Name, Arguments: []byte(c.Arguments)})
+	}
+	return p
+}
+
+// propose records the calls of a round that its commit did not hold: only a
+// bus that is not one file can come to that.
+func (d *driver) propose(ctx context.Context, st state) error {
+	return fmt.Errorf("round %s asked for %d calls, %d are not recorded", st.last.BatchID, st.last.RoundFinished.Calls, len(st.missing))
+}
+
+// clipped shortens what a provider said to what a name may have.
+func clipped(s string) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	for len(s) > events.MaxNameBytes {
+		s = s[:len(s)-1]
+	}
+	return strings.ToValidUTF8(s, "")
+}

@@ -1,0 +1,145 @@
+package visible
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// Show makes a text visible within about head and tail bytes of HTML: all of it
+// where it fits in their sum, else its beginning and its end. What is left out
+// is counted, never silent.
+func Show(b []byte, head, tail int) Text {
+	t := Text{Bytes: len(b), Lines: lines(b)}
+	all := spans(b)
+	t.Report = report(all)
+	if cost(all) <= head+tail {
+		t.Head = all
+		return t
+	}
+	// Cut by position, so that both parts are whole code points.
+	front := b[:fit(b, head)]
+	back := b[len(b)-fitEnd(b[len(front):], tail):]
+	t.Head, t.Tail = spans(front), spans(back)
+	t.Left = len(b) - len(front) - len(back)
+	return t
+}
+
+// Line makes a text visible in one line of at most limit code points: line
+// feeds and tabs are escapes too, and a cut ends with an ellipsis.
+func Line(s string, limit int) []Span {
+	cut := false
+	n := 0
+	for i := range s {
+		if n++; n > limit {
+			s, cut = s[:i], true
+			break
+		}
+	}
+	var out []Span
+	for _, span := range spans([]byte(s)) {
+		if span.Kind != "" {
+			out = append(out, span)
+			continue
+		}
+		out = append(out, oneLine(span.Text)...)
+	}
+	if cut {
+		out = append(out, Span{Text: "…", Count: 1})
+	}
+	return out
+}
+
+func oneLine(s string) []Span {
+	var out []Span
+	start := 0
+	for i, r := range s {
+		if r != '\n' && r != '\t' {
+			continue
+		}
+		if i > start {
+			out = append(out, Span{Text: s[start:i], Count: 1})
+		}
+		start = i + 1
+		out = push(out, Span{Text: name(r), Kind: Control, Count: 1, raw: string(r)})
+	}
+	if start < len(s) {
+		out = append(out, Span{Text: s[start:], Count: 1})
+	}
+	return out
+}
+
+// What a browser has to be sent for a span besides its text.
+const (
+	hiddenCost = 48 // the element around the name of a hidden code point
+	classCost  = 24 // the element around a coloured piece
+)
+
+// cost is about how many bytes of HTML spans become.
+func cost(spans []Span) int {
+	n := 0
+	for _, s := range spans {
+		n += escapedLen(s.Text)
+		if s.Kind != "" {
+			n += hiddenCost
+		}
+		if s.Class != "" {
+			n += classCost
+		}
+	}
+	return n
+}
+
+func escapedLen(s string) int {
+	n := len(s)
+	for i := range len(s) {
+		switch s[i] {
+		case '"', '\'', '&', '<', '>':
+			n += 4
+		}
+	}
+	return n
+}
+
+// fit returns how many bytes of the beginning of b cost about budget.
+func fit(b []byte, budget int) int {
+	i := 0
+	for i < len(b) && budget > 0 {
+		r, n := utf8.DecodeRune(b[i:])
+		budget -= runeCost(r, n)
+		i += n
+	}
+	return i
+}
+
+// fitEnd returns how many bytes of the end of b cost about budget.
+func fitEnd(b []byte, budget int) int {
+	i := len(b)
+	for i > 0 && budget > 0 {
+		r, n := utf8.DecodeLastRune(b[:i])
+		budget -= runeCost(r, n)
+		i -= n
+	}
+	return len(b) - i
+}
+
+func runeCost(r rune, n int) int {
+	switch {
+	case r == utf8.RuneError && n == 1 || hidden(r) != "":
+		return hiddenCost + 6
+	case r == '"' || r == '\'' || r == '&' || r == '<' || r == '>':
+		return 5
+	default:
+		return n
+	}
+}
+
+func lines(b []byte) int {
+	if len(b) == 0 {
+		return 0
+	}
+	n := bytes.Count(b, []byte("\n"))
+	if b[len(b)-1] != '\n' {
+		n++
+	}
+	return n
+}
