@@ -129,6 +129,7 @@ const (
 	CodeProviderError = "provider_error" // the provider sent an error; Message has its words
 	CodeUnavailable   = "unavailable"    // no connection, time-out, 429 or 5xx before the stream began
 	CodeLimit         = "limit"          // a line or turn beyond the documented bound
+	CodeLogRefused    = "log_refused"    // the audit log takes no new work: no audit, no action
 )
 
 func (e *TurnError) Error() string { return e.Code + ": " + e.Message }

@@ -31,8 +31,12 @@ func (s *Session) decision(r Record, e *events.Decision) Outcome {
 	case events.VerdictModify:
 		q.Modifications = append(q.Modifications, v)
 	case events.VerdictApprove:
-		return q.vote(v)
+		if reason := q.refuses(v); reason != "" {
+			return not(reason)
+		}
+		q.add(v)
 	}
+	q.Decided = append(q.Decided, v)
 	return counts()
 }
 
@@ -75,16 +79,20 @@ func declineOnly(e *events.Decision) Reason {
 	return ""
 }
 
-// vote adds an approval of the current text.
-func (q *Request) vote(v Vote) Outcome {
-	if !same(v.Arguments, q.Arguments) {
-		return not(ReasonOtherDigest)
+// refuses says why an approval does not add a vote for the current text, or
+// "". Where four eyes are asked for, who wrote the text does not approve it.
+func (q *Request) refuses(v Vote) Reason {
+	switch {
+	case !same(v.Arguments, q.Arguments):
+		return ReasonOtherDigest
+	case v.Actor == nil:
+		return ReasonNotPermitted
+	case q.FourEyes && v.Actor.Person == q.Author:
+		return ReasonNotPermitted
+	case slices.ContainsFunc(q.Votes, func(o Vote) bool { return o.Actor.Person == v.Actor.Person }):
+		return ReasonVoted
 	}
-	if v.Actor != nil && slices.ContainsFunc(q.Votes, func(o Vote) bool { return o.Actor != nil && o.Actor.Person == v.Actor.Person }) {
-		return not(ReasonVoted)
-	}
-	q.add(v)
-	return counts()
+	return ""
 }
 
 func (q *Request) add(v Vote) {
@@ -116,8 +124,9 @@ func (s *Session) revision(r Record, e *events.Revision) Outcome {
 		return not(ReasonOtherDigest)
 	}
 	q.Revision = e.Number
+	q.Revisions = append(q.Revisions, Revision{Revision: *e, Modification: m.EventID, EventID: r.Envelope.ID, At: r.Position})
 	if e.Outcome == events.RevisionRefused {
-		q.Modifications = slices.Delete(q.Modifications, i, i+1)
+		q.Modifications = slices.Concat(q.Modifications[:i], q.Modifications[i+1:]) // a copy: readers hold the old one
 		return counts()
 	}
 	q.revise(r, e, m)
@@ -126,7 +135,7 @@ func (s *Session) revision(r Record, e *events.Revision) Outcome {
 
 func (q *Request) revise(r Record, e *events.Revision, m Vote) {
 	q.Carrier, q.Digest, q.Arguments, q.Target, q.Preview = r.Envelope.ID, r.Digest, e.Arguments, e.Target, e.Preview
-	q.Revised, q.Modifications, q.Votes = m.EventID, nil, nil
+	q.Revised, q.Author, q.Modifications, q.Votes = m.EventID, e.By, nil, nil
 	if !slices.Equal(q.Approvers, e.Approvers) {
 		q.Also = append(q.Also, q.Approvers)
 	}

@@ -36,10 +36,24 @@ type Request struct {
 	// Modifications are those that counted and wait for their revision, in log
 	// order.
 	Modifications []Vote
-	// Revised is the id of the modification whose text is the current one; ""
-	// where it is the model's own.
+	// Revised is the id of the modification whose text is the current one, and
+	// Author who wrote it; "" where it is the model's own.
 	Revised string
+	Author  string
 	Revoked bool
+	// Decided are all decisions that counted, Revisions all revisions that did,
+	// in log order: what became of each is never forgotten.
+	Decided   []Vote
+	Revisions []Revision
+}
+
+// Revision is a revision that counts.
+type Revision struct {
+	events.Revision
+
+	Modification string // the id of the decision that it answers
+	EventID      string
+	At           events.Position
 }
 
 // Vote is a decision that counts.
@@ -57,8 +71,12 @@ func (r *Request) Needed() int {
 	return max(0, r.Quorum-len(r.Votes))
 }
 
-// StartBy returns the log time after which an approval has lapsed.
+// StartBy returns the log time after which an approval has lapsed; zero where
+// no decision ended the request.
 func (r *Request) StartBy() time.Time {
+	if r.End == nil {
+		return time.Time{}
+	}
 	return time.UnixMicro(r.End.At.LogTime).Add(time.Duration(r.StartWithin))
 }
 

@@ -1,8 +1,6 @@
 package fold
 
 import (
-	"time"
-
 	"github.com/countersign-dev/countersign/events"
 )
 
@@ -64,7 +62,7 @@ func decided(r Record, q *Request, e *events.ToolStarted) Reason {
 	switch {
 	case q == nil || q.State != Approved || q.Revoked || q.End == nil || q.End.EventID != e.Warrant.Decision:
 		return ReasonNoWarrant
-	case r.time().After(time.UnixMicro(q.End.At.LogTime).Add(time.Duration(q.StartWithin))):
+	case r.time().After(q.StartBy()):
 		return ReasonTooLate
 	case e.RequestDigest != q.Digest || !same(e.Arguments, q.Arguments):
 		return ReasonOtherDigest
@@ -73,8 +71,8 @@ func decided(r Record, q *Request, e *events.ToolStarted) Reason {
 }
 
 // result judges a result at its place. Before a start nothing can have run, so
-// ok and ambiguous do not count; after one, only what ran can be said, by who
-// ran it, or that nobody knows.
+// ok and ambiguous do not count, nor a refusal that nobody spoke; after one,
+// only what ran can be said, by who ran it, or that nobody knows.
 func (s *Session) result(r Record, e *events.ToolResult) Outcome {
 	c := s.Calls[e.CallKey]
 	if c == nil {
@@ -97,11 +95,30 @@ func (c *Call) admits(e *events.ToolResult) bool {
 	if e.Tool != c.Tool {
 		return false
 	}
-	ran := e.Status == events.StatusOK || e.Status == events.StatusError
 	if c.Start == nil {
-		return e.Status != events.StatusOK && e.Status != events.StatusAmbiguous && e.Executor == ""
+		return c.admitsUnstarted(e)
 	}
+	ran := e.Status == events.StatusOK || e.Status == events.StatusError
 	return e.Status == events.StatusAmbiguous || ran && e.Executor == c.Start.Executor
+}
+
+// admitsUnstarted holds the result of what did not run to the truth: its
+// status is that of its cause, or an error, and a person is named as the cause
+// only where a person declined.
+func (c *Call) admitsUnstarted(e *events.ToolResult) bool {
+	status := StatusOf(e.Cause)
+	switch {
+	case e.Executor != "" || status == events.StatusAmbiguous:
+		return false
+	case e.Cause == events.CauseHuman && !c.declinedBy(events.CauseHuman):
+		return false
+	}
+	return e.Status == events.StatusError || e.Status == status
+}
+
+func (c *Call) declinedBy(cause events.Cause) bool {
+	q := c.Request
+	return q != nil && q.State == Declined && q.End.Cause == cause
 }
 
 // StatusOf is the one table from how a call was ended without a start to its

@@ -59,8 +59,8 @@ func (c *checkpointer) run(ctx context.Context) {
 			return
 		case <-c.poke:
 		}
-		pages, _, err := sqlite.Checkpoint(ctx, c.db.Write)
-		if err != nil && ctx.Err() == nil {
+		pages, _, err := sqlite.Checkpoint(context.WithoutCancel(ctx), c.db.Write) // it is short, and nothing is half done
+		if err != nil {
 			c.log.WarnContext(ctx, "the write-ahead log could not be copied; it grows", slog.Any("error", err))
 		}
 		if pages*pageBytes > c.most {
