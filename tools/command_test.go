@@ -1,8 +1,11 @@
 package tools_test
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -98,7 +101,9 @@ func TestFloodsAreCut(t *testing.T) {
 	b := newBench(t, func(o *tools.Options) { o.MaxResult = 10 })
 	out, err := b.run("Bash", args{"command": "head -c 5000000 /dev/zero | tr '\\0' x"})
 	require.NoError(t, err)
-	require.Equal(t, agent.Output{Content: []byte("xxxxxxxxxx"), FullBytes: 5_000_000}, out)
+	require.Equal(t, agent.Output{
+		Content: []byte("xxxxxxxxxx"), FullBytes: 5_000_000, Digest: fmt.Sprintf("%x", sha256.Sum256(bytes.Repeat([]byte("x"), 5_000_000))),
+	}, out)
 
 	out, err = b.run("Bash", args{"command": "yes"})
 	require.ErrorIs(t, err, tools.ErrStopped)

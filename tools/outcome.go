@@ -17,11 +17,11 @@ func (b *bench) run(ctx context.Context, c exec.Command) (exec.Result, error) {
 
 // output is what a command printed, whether it failed or not.
 func output(r exec.Result) agent.Output {
-	return agent.Output{
-		Content:   r.Stdout.Kept,
-		FullBytes: fullIfCut(r.Stdout.FullBytes, r.Stdout.Kept),
-		StoppedBy: r.StoppedBy,
+	out := agent.Output{Content: r.Stdout.Kept, StoppedBy: r.StoppedBy}
+	if r.Stdout.Cut() {
+		out.FullBytes, out.Digest = r.Stdout.FullBytes, r.Stdout.Digest
 	}
+	return out
 }
 
 // failure says in the model's words how a command failed, with what it printed;

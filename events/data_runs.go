@@ -1,0 +1,210 @@
+package events
+
+// The events of runs and of the node.
+
+// Bypass frees a run's calls from asking; it never beats a deny.
+type Bypass struct {
+	Reason *Ref  `json:"reason"`
+	Until  Time  `json:"until"`
+	Actor  Actor `json:"actor"`
+}
+
+// RunStarted opens a run of a conversation. Version 1.
+type RunStarted struct {
+	RunID        string  `json:"run_id"`
+	Principal    string  `json:"principal"`
+	Actor        *Actor  `json:"actor,omitzero"` // who asked
+	Agent        Agent   `json:"agent"`
+	Query        *Ref    `json:"query"`
+	Model        string  `json:"model"` // the configured name
+	PromptDigest Digest  `json:"prompt_digest,omitzero"`
+	Prompt       *Ref    `json:"prompt,omitzero"` // the request's own prompt, where it is not the configured one
+	ToolsDigest  Digest  `json:"tools_digest"`
+	PolicyDigest Digest  `json:"policy_digest"`
+	Bypass       *Bypass `json:"bypass,omitzero"`
+}
+
+// RunCancelled asks a run to end. Version 1.
+type RunCancelled struct {
+	RunID string `json:"run_id"`
+	Cause Cause  `json:"cause"` // cancelled or superseded
+	Actor *Actor `json:"actor,omitzero"`
+	Via   string `json:"via"`
+}
+
+// FinishReason is how a run or round ended, as the chat protocol spells it.
+type FinishReason string
+
+// The finish reasons.
+const (
+	FinishToolCalls    FinishReason = "TOOL_CALLS"
+	FinishStop         FinishReason = "STOP"
+	FinishLength       FinishReason = "LENGTH"
+	FinishReturnDirect FinishReason = "returnDirect"
+	FinishCancelled    FinishReason = "CANCELLED"
+	FinishLimit        FinishReason = "LIMIT"
+	FinishError        FinishReason = "ERROR"
+)
+
+// RunFinished closes a run. Version 1.
+type RunFinished struct {
+	RunID  string       `json:"run_id"`
+	Reason FinishReason `json:"reason"`
+	Code   string       `json:"code,omitzero"`   // the class of error
+	Detail *Ref         `json:"detail,omitzero"` // what happened, for people
+	Rounds int          `json:"rounds"`
+	Calls  int          `json:"calls"`
+	Usage  Usage        `json:"usage"` // of all rounds
+}
+
+// RoundOutcome says what came of a model round.
+type RoundOutcome string
+
+// The round outcomes.
+const (
+	RoundCalls  RoundOutcome = "calls"  // the model asked for tools
+	RoundText   RoundOutcome = "text"   // the model answered
+	RoundFailed RoundOutcome = "failed" // the turn was cut, broken or refused: no tool starts
+)
+
+// Repair is a change that replaying a message needs, the only kind there is.
+type Repair struct {
+	Index int    `json:"index"` // of the call
+	What  string `json:"what"`  // "id" or "arguments"
+	Now   string `json:"now"`   // the minted id, or "{}"
+}
+
+// RoundFinished is one model round, and what the next request is rebuilt from.
+// Version 1.
+type RoundFinished struct {
+	RunID        string       `json:"run_id"`
+	BatchID      string       `json:"batch_id"` // of the calls that it asked for
+	Round        int          `json:"round"`    // 1 is the first of the run
+	Attempt      int          `json:"attempt"`  // 1 is the first of the round
+	Agent        Agent        `json:"agent"`
+	Dialect      string       `json:"dialect"`
+	Outcome      RoundOutcome `json:"outcome"`
+	FinishReason string       `json:"finish_reason"`      // the provider's word
+	Message      *Ref         `json:"message,omitzero"`   // the provider's ordered blocks
+	Calls        int          `json:"calls"`              // how many tools it asked for
+	Repairs      []Repair     `json:"repairs,omitempty"`  //
+	Code         string       `json:"code,omitzero"`      // the class of error of a failed round
+	Detail       *Ref         `json:"detail,omitzero"`    // the provider's words on it
+	Usage        Usage        `json:"usage"`              //
+	Reasoning    *Ref         `json:"reasoning,omitzero"` // text shown as thinking, where message does not hold it
+}
+
+// SubagentStarted counts as the start of a Task call. Version 1.
+type SubagentStarted struct {
+	CallKey
+	Name          string  `json:"name"`
+	Path          string  `json:"path"`
+	Warrant       Warrant `json:"warrant"`
+	RequestDigest Digest  `json:"request_digest"`
+	Arguments     *Ref    `json:"arguments"`
+	ToolDigest    Digest  `json:"tool_digest,omitzero"`
+}
+
+// SubagentFinished closes a subagent. Version 1.
+type SubagentFinished struct {
+	CallKey
+	Name   string       `json:"name"`
+	Path   string       `json:"path"`
+	Reason FinishReason `json:"reason"`
+	Usage  Usage        `json:"usage"`
+}
+
+// DefinitionKind says what a definition defines.
+type DefinitionKind string
+
+// The kinds of definition.
+const (
+	DefinePolicy        DefinitionKind = "policy"
+	DefineTool          DefinitionKind = "tool"
+	DefineTools         DefinitionKind = "tools" // the list of tool digests of a run
+	DefinePrompt        DefinitionKind = "prompt"
+	DefineSubagent      DefinitionKind = "subagent"
+	DefineSkill         DefinitionKind = "skill"
+	DefineConfiguration DefinitionKind = "configuration"
+)
+
+// Definition is the content behind a digest, recorded before its first use.
+// Version 1.
+type Definition struct {
+	Kind    DefinitionKind `json:"kind"`
+	Name    string         `json:"name"`
+	Digest  Digest         `json:"digest"` // SHA-256 of the content
+	Content *Ref           `json:"content"`
+}
+
+// Person maps an opaque id to a name. Version 1.
+type Person struct {
+	Person string `json:"person"`
+	Name   *Ref   `json:"name"`
+}
+
+// Head is the state of a partition's Merkle tree (RFC 6962).
+type Head struct {
+	Partition uint32 `json:"partition"`
+	Size      uint64 `json:"size"` // records
+	Root      Digest `json:"root"`
+}
+
+// Boot says that a process began to write. Version 1.
+type Boot struct {
+	BootID    string `json:"boot_id"`
+	Node      string `json:"node"`
+	Version   string `json:"version"`
+	GoVersion string `json:"go_version"`
+	Previous  []Head `json:"previous"`           // the log's head before this record
+	LastBoot  string `json:"last_boot,omitzero"` // id of the boot before on this data directory
+	Clean     bool   `json:"clean"`              // the last boot ended with a shutdown
+	Clock     Time   `json:"clock"`              // the wall clock
+	Isolation string `json:"isolation"`
+	Bus       string `json:"bus"`
+}
+
+// Alive says that a process still runs. Version 1.
+type Alive struct {
+	BootID string `json:"boot_id"`
+	Heads  []Head `json:"heads"`
+}
+
+// Shutdown says that a process ends as asked. Version 1.
+type Shutdown struct {
+	BootID string `json:"boot_id"`
+	Reason string `json:"reason"`
+	Heads  []Head `json:"heads"` // before this record
+}
+
+// ClockStep says that the wall clock jumped against the monotonic one. Version
+// 1.
+type ClockStep struct {
+	BootID string `json:"boot_id"`
+	Before Time   `json:"before"` // what the wall clock should have said
+	After  Time   `json:"after"`  // what it said
+}
+
+// Recovered says what a process found open at its start and ended. Version 1.
+type Recovered struct {
+	BootID string    `json:"boot_id"`
+	Calls  []CallKey `json:"calls"` // started by an executor that is gone; each gets an ambiguous result
+	Run    string    `json:"run_id,omitzero"`
+}
+
+// Access is an act on the record itself: auditors are audited too. Version 1.
+type Access struct {
+	Action   string `json:"action"`  // "sign-in", "decide", "view", "export", ...
+	Outcome  string `json:"outcome"` // "ok" or "refused"
+	Actor    *Actor `json:"actor,omitzero"`
+	Resource string `json:"resource,omitzero"` // a request, session or event id
+	Reason   string `json:"reason,omitzero"`   // why it was refused, in our words
+	Via      string `json:"via"`
+}
+
+// Checkpoint is a signed tree head (C2SP signed note). Version 1.
+type Checkpoint struct {
+	Origin string `json:"origin"`
+	Heads  []Head `json:"heads"`
+	Note   *Ref   `json:"note"`
+}
