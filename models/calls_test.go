@@ -23,12 +23,14 @@ func TestCallPieces(t *testing.T) {
 		// What servers do to one call.
 		{"plain", []string{
 			`{"index":0,"id":"r","type":"function","function":{"name":"Read","arguments":""}}`,
-			`{"index":0,"function":{"arguments":"{\"a\""}}`, `{"index":0,"function":{"arguments":":1}"}}`}, calls{read}},
+			`{"index":0,"function":{"arguments":"{\"a\""}}`, `{"index":0,"function":{"arguments":":1}"}}`,
+		}, calls{read}},
 		{"id null later", []string{`{"index":0,"id":"r","function":{"name":"Read"}}`, `{"index":0,"id":null,"function":{"name":null,"arguments":"{\"a\":1}"}}`}, calls{read}},
 		{"id repeated", []string{`{"index":0,"id":"r","function":{"name":"Read"}}`, `{"index":0,"id":"r","function":{"arguments":"{\"a\":1}"}}`}, calls{read}},
 		{"name repeated", []string{
 			`{"index":0,"id":"r","function":{"name":"Read","arguments":"{\"a\""}}`,
-			`{"index":0,"id":"r","function":{"name":"Read","arguments":":1}"}}`, `{"index":0,"id":"r","function":{"name":"Read","arguments":""}}`}, calls{read}},
+			`{"index":0,"id":"r","function":{"name":"Read","arguments":":1}"}}`, `{"index":0,"id":"r","function":{"name":"Read","arguments":""}}`,
+		}, calls{read}},
 		{"name in pieces", []string{`{"index":0,"id":"r","function":{"name":"Re"}}`, `{"index":0,"function":{"name":"ad"}}`, `{"index":0,"function":{"arguments":"{\"a\":1}"}}`}, calls{read}},
 		{"name late", []string{`{"index":0,"id":"r"}`, `{"index":0,"function":{"name":"Read","arguments":"{\"a\":1}"}}`}, calls{read}},
 		{"id late", []string{`{"index":0,"function":{"name":"Read"}}`, `{"index":0,"id":"r","function":{"arguments":"{\"a\":1}"}}`}, calls{read}},
@@ -40,7 +42,8 @@ func TestCallPieces(t *testing.T) {
 		{"arguments are not repaired", []string{`{"index":0,"id":"r","function":{"name":"Read","arguments":"{}{\"a\":1}"}}`}, calls{{ID: "r", Name: "Read", Arguments: `{}{"a":1}`}}},
 		{"a pair of surrogates in two pieces", []string{
 			`{"index":0,"id":"r","function":{"name":"Read","arguments":"{\"a\":\"\ud83d"}}`,
-			`{"index":0,"function":{"arguments":""}}`, `{"index":0,"function":{"arguments":"\ude80\"}"}}`}, calls{{ID: "r", Name: "Read", Arguments: `{"a":"🚀"}`}}},
+			`{"index":0,"function":{"arguments":""}}`, `{"index":0,"function":{"arguments":"\ude80\"}"}}`,
+		}, calls{{ID: "r", Name: "Read", Arguments: `{"a":"🚀"}`}}},
 		{"an escaped backslash before ud83d", []string{`{"index":0,"id":"r","function":{"name":"Read","arguments":"{\"a\":\"\\ud83d"}}`, `{"index":0,"function":{"arguments":"\"}"}}`}, calls{{ID: "r", Name: "Read", Arguments: `{"a":"\ud83d"}`}}},
 		{"empty entries", []string{`null`, `{}`, `{"index":0}`, `{"index":3,"id":"","function":{"name":"","arguments":""}}`}, nil},
 
@@ -48,13 +51,17 @@ func TestCallPieces(t *testing.T) {
 		{"ordered by index", []string{`{"index":1,"id":"w","function":{"name":"Write","arguments":"{\"b\":2}"}}`, `{"index":0,"id":"r","function":{"name":"Read","arguments":"{\"a\":1}"}}`}, calls{read, write}},
 		{"one index, two ids", []string{
 			`{"index":0,"id":"r","function":{"name":"Read","arguments":"{\"a\":1}"}}`, `{"index":0,"id":"w","function":{"name":"Write","arguments":"{\"b\""}}`,
-			`{"index":0,"function":{"arguments":":2}"}}`}, calls{read, write}},
+			`{"index":0,"function":{"arguments":":2}"}}`,
+		}, calls{read, write}},
 		{"one index, two ids, first without arguments", []string{`{"index":0,"id":"r","function":{"name":"Read"}}`, `{"index":0,"id":"w","function":{"name":"Write","arguments":"{\"b\":2}"}}`}, calls{{ID: "r", Name: "Read"}, write}},
 		{"one index, no ids", []string{`{"index":0,"function":{"name":"Read","arguments":"{\"a\":1}"}}`, `{"index":0,"function":{"name":"Write","arguments":"{\"b\":2}"}}`}, calls{{Name: "Read", Arguments: a}, {Name: "Write", Arguments: `{"b":2}`}}},
 		{"one id, two indexes", []string{`{"index":0,"id":"r","function":{"name":"Read","arguments":"{\"a\":1}"}}`, `{"index":1,"id":"r","function":{"name":"Read","arguments":"{\"a\":1}"}}`}, calls{read, read}},
 		{"one id, no index, other arguments", []string{`{"id":"r","function":{"name":"Read","arguments":"{\"a\":1}"}}`, `{"id":"r","function":{"name":"Read","arguments":"{\"a\":2}"}}`}, calls{read, {ID: "r", Name: "Read", Arguments: `{"a":2}`}}},
-		{"no ids, no indexes", []string{`{"function":{"name":"Read","arguments":"{\"a\":1}"}}`, `{"function":{"name":"Read","arguments":"{\"a\":1}"}}`, `{"function":{"name":"Write","arguments":""}}`, `{"function":{"arguments":"{}"}}`},
-			calls{{Name: "Read", Arguments: a}, {Name: "Read", Arguments: a}, {Name: "Write", Arguments: "{}"}}},
+		{
+			"no ids, no indexes",
+			[]string{`{"function":{"name":"Read","arguments":"{\"a\":1}"}}`, `{"function":{"name":"Read","arguments":"{\"a\":1}"}}`, `{"function":{"name":"Write","arguments":""}}`, `{"function":{"arguments":"{}"}}`},
+			calls{{Name: "Read", Arguments: a}, {Name: "Read", Arguments: a}, {Name: "Write", Arguments: "{}"}},
+		},
 		{"an index beats the newest", []string{`{"index":1,"id":"r","function":{"name":"Read","arguments":"{\"a\""}}`, `{"id":"w","function":{"name":"Write","arguments":"{\"b\":2}"}}`, `{"index":1,"function":{"arguments":":1}"}}`}, calls{read, write}},
 		{"same name, arguments late", []string{`{"id":"r","function":{"name":"Read","arguments":""}}`, `{"function":{"name":"Read","arguments":"{\"a\":1}"}}`}, calls{read}},
 	}

@@ -90,7 +90,12 @@ func data(chunks ...string) string {
 // serve starts a provider with this handler and returns a client of it.
 func serve(t *testing.T, handler http.HandlerFunc, change ...func(*OpenAIOptions)) *OpenAI {
 	t.Helper()
-	server := httptest.NewServer(handler)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// A server notices that its client has gone only when the body is read.
+		body, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		handler(w, r)
+	}))
 	t.Cleanup(server.Close)
 	o := OpenAIOptions{Name: "test", BaseURL: server.URL + "/v1", Model: "m", IdleTimeout: 10 * time.Second}
 	for _, c := range change {
@@ -164,14 +169,14 @@ func deliveries(t *testing.T, stream []byte) map[string]func() result {
 	return ways
 }
 
-func readFile(t *testing.T, path ...string) []byte {
+func readFile(t testing.TB, path ...string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(path...))
 	require.NoError(t, err)
 	return b
 }
 
-func readJSON(t *testing.T, to any, path ...string) {
+func readJSON(t testing.TB, to any, path ...string) {
 	t.Helper()
 	require.NoError(t, json.Unmarshal(readFile(t, path...), to), "%v", path)
 }

@@ -20,9 +20,20 @@ const dialect = "openai-chat"
 // message is an assistant message before it is encoded.
 type message struct {
 	text      string
-	reasoning string // sent as reasoning_content; "" is left out
+	reasoning string // "" is left out
+	thinking  thinkingForm
 	calls     []messageCall
 }
+
+// thinkingForm is how a server sends reasoning, and so how it wants it back:
+// the member's name, or thinkingParts.
+type thinkingForm string
+
+const (
+	thinkingContent   thinkingForm = "reasoning_content"
+	thinkingReasoning thinkingForm = "reasoning"
+	thinkingParts     thinkingForm = "content" // parts of the content
+)
 
 type messageCall struct {
 	agent.Call
@@ -33,14 +44,10 @@ type messageCall struct {
 // encode returns the message as JSON, with members in a fixed order. A message
 // with calls and without text has the content null, as the protocol wants.
 func (m message) encode() stdjson.RawMessage {
-	b := []byte(`{"role":"assistant","content":`)
-	if m.text == "" && len(m.calls) > 0 {
-		b = append(b, "null"...)
-	} else {
-		b = quote(b, m.text)
-	}
-	if m.reasoning != "" {
-		b = quote(append(b, `,"reasoning_content":`...), m.reasoning)
+	b := m.content([]byte(`{"role":"assistant","content":`))
+	if m.reasoning != "" && m.thinking != thinkingParts {
+		b = quote(append(b, ','), string(m.thinking))
+		b = quote(append(b, ':'), m.reasoning)
 	}
 	if len(m.calls) > 0 {
 		b = append(b, `,"tool_calls":[`...)
@@ -53,6 +60,18 @@ func (m message) encode() stdjson.RawMessage {
 		b = append(b, ']')
 	}
 	return append(b, '}')
+}
+
+func (m message) content(b []byte) []byte {
+	switch {
+	case m.reasoning != "" && m.thinking == thinkingParts:
+		b = quote(append(b, `[{"type":"thinking","thinking":[{"type":"text","text":`...), m.reasoning)
+		b = quote(append(b, `}]},{"type":"text","text":`...), m.text)
+		return append(b, `}]`...)
+	case m.text == "" && len(m.calls) > 0:
+		return append(b, "null"...)
+	}
+	return quote(b, m.text)
 }
 
 func (c messageCall) encode(b []byte) []byte {

@@ -5,17 +5,19 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/countersign-dev/countersign/agent"
+	"github.com/countersign-dev/countersign/events"
 )
 
 // wireMessage is how a provider reads an assistant message.
 type wireMessage struct {
-	Role      string  `json:"role"`
-	Content   *string `json:"content"`
-	Reasoning string  `json:"reasoning_content"`
+	Role      string         `json:"role"`
+	Content   jsontext.Value `json:"content"`
+	Reasoning string         `json:"reasoning_content"`
 	ToolCalls []struct {
 		ID       string `json:"id"`
 		Type     string `json:"type"`
@@ -40,11 +42,11 @@ func requireReplayable(t require.TestingT, turn agent.Turn) {
 	require.NoError(t, json.Unmarshal(turn.Message, &m), "%s", turn.Message)
 	require.Equal(t, "assistant", m.Role)
 	require.Equal(t, turn.Calls, m.calls())
-	if m.Content == nil {
-		require.Empty(t, turn.Text)
-		require.NotEmpty(t, turn.Calls)
-	} else {
-		require.Equal(t, turn.Text, *m.Content)
+	text, reasoning := chat{}.Text(turn.Message)
+	require.Equal(t, turn.Text, text)
+	require.Equal(t, turn.Reasoning, reasoning)
+	if len(turn.Calls) == 0 {
+		require.NotEqual(t, "null", string(m.Content))
 	}
 }
 
@@ -58,11 +60,19 @@ func TestMessageEncode(t *testing.T) {
 		{"text", message{text: "a\"b\u2028\x01"}, `{"role":"assistant","content":"a\"b` + "\u2028" + `\u0001"}`},
 		{"nothing", message{}, `{"role":"assistant","content":""}`},
 		{
-			"a call alone", message{calls: []messageCall{{Call: call}}},
+			"a call alone",
+			message{calls: []messageCall{{Call: call}}},
 			`{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"Read","arguments":"{\"a\":\"é\\n\"}"}}]}`,
 		},
+		{"the other name", message{text: "t", reasoning: "r", thinking: thinkingReasoning}, `{"role":"assistant","content":"t","reasoning":"r"}`},
 		{
-			"all of it", message{text: "t", reasoning: "r", calls: []messageCall{{Call: agent.Call{ID: "c", Name: "N"}, extra: []byte(`{"sig": "x"}`)}}},
+			"thinking in parts",
+			message{text: "t", reasoning: "r", thinking: thinkingParts},
+			`{"role":"assistant","content":[{"type":"thinking","thinking":[{"type":"text","text":"r"}]},{"type":"text","text":"t"}]}`,
+		},
+		{
+			"all of it",
+			message{text: "t", reasoning: "r", thinking: thinkingContent, calls: []messageCall{{Call: agent.Call{ID: "c", Name: "N"}, extra: []byte(`{"sig": "x"}`)}}},
 			`{"role":"assistant","content":"t","reasoning_content":"r","tool_calls":[{"id":"c","type":"function","function":{"name":"N","arguments":""},"extra_content":{"sig": "x"}}]}`,
 		},
 	}
@@ -119,11 +129,24 @@ func TestRepairMessageRefuses(t *testing.T) {
 	}
 }
 
+func TestDialectRepair(t *testing.T) {
+	before := message{calls: []messageCall{{Call: agent.Call{ID: "a", Name: "N"}}, {Call: agent.Call{ID: "a", Name: "N"}}}}
+	after := message{calls: []messageCall{{Call: agent.Call{ID: "a", Name: "N", Arguments: "{}"}}, {Call: agent.Call{ID: "b", Name: "N"}}}}
+	id, arguments := events.Repair{Index: 1, What: events.RepairID, Now: "b"}, events.Repair{Index: 0, What: events.RepairArguments, Now: "{}"}
+	got, err := chat{}.Repair(before.encode(), []events.Repair{id, arguments})
+	require.NoError(t, err)
+	require.Equal(t, string(after.encode()), string(got))
+	for _, bad := range [][]events.Repair{{{Index: 0, What: "name", Now: "M"}}, {id, id}, {{Index: 2, What: events.RepairID, Now: "x"}}} {
+		_, err := chat{}.Repair(before.encode(), bad)
+		require.ErrorIs(t, err, ErrMessage)
+	}
+}
+
 // For all messages and repairs: what was repaired is as asked, the rest as it
 // was, and repairing back gives the message's own bytes.
 func TestRepairMessageProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := message{text: rapid.String().Draw(t, "text"), reasoning: rapid.String().Draw(t, "reasoning")}
+		m := message{text: rapid.String().Draw(t, "text"), reasoning: rapid.String().Draw(t, "reasoning"), thinking: rapid.SampledFrom([]thinkingForm{thinkingContent, thinkingReasoning, thinkingParts}).Draw(t, "form")}
 		for range rapid.IntRange(1, 4).Draw(t, "calls") {
 			m.calls = append(m.calls, messageCall{Call: agent.Call{
 				ID: rapid.String().Draw(t, "id"), Name: rapid.String().Draw(t, "name"), Arguments: rapid.String().Draw(t, "arguments"),

@@ -45,6 +45,8 @@ type OpenAIOptions struct {
 // OpenAI is a client of a chat-completions endpoint. It may be used from many
 // goroutines.
 type OpenAI struct {
+	chat
+
 	options  OpenAIOptions
 	endpoint string
 }
@@ -75,9 +77,6 @@ func NewOpenAI(o OpenAIOptions) (*OpenAI, error) {
 
 // Name implements [agent.Model].
 func (m *OpenAI) Name() string { return m.options.Name }
-
-// Dialect implements [agent.Model]: "openai-chat".
-func (m *OpenAI) Dialect() string { return dialect }
 
 // Stream implements [agent.Model]. A request that no provider would accept is
 // ErrRequest; all else that fails is an *[agent.TurnError], with what had

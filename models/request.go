@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	stdjson "encoding/json"
 	"errors"
 	"fmt"
@@ -112,8 +113,9 @@ func appendResults(b []byte, results []agent.Result, open []string) ([]byte, err
 		return nil, fmt.Errorf("%d results for %d calls", len(results), len(open))
 	}
 	byID := make(map[string][]agent.Result, len(results))
-	for _, r := range results {
-		byID[r.CallID] = append(byID[r.CallID], r)
+	for i, r := range results {
+		id := cmp.Or(r.CallID, open[i]) // a call that was never recorded has its place alone
+		byID[id] = append(byID[id], r)
 	}
 	for i, id := range open {
 		if len(byID[id]) == 0 {

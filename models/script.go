@@ -3,6 +3,7 @@ package models
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -75,6 +76,8 @@ type scriptTurn struct {
 // the first message. The number of assistant messages since then is the number
 // of turns played.
 type Scripted struct {
+	chat
+
 	name   string
 	script *Script
 }
@@ -88,9 +91,6 @@ func NewScripted(name string, script *Script) *Scripted {
 
 // Name implements [agent.Model].
 func (m *Scripted) Name() string { return m.name }
-
-// Dialect implements [agent.Model]: "openai-chat", as for [OpenAI].
-func (m *Scripted) Dialect() string { return dialect }
 
 // Stream implements [agent.Model].
 func (m *Scripted) Stream(ctx context.Context, req agent.Request, sink func(agent.Delta)) (agent.Turn, error) {
@@ -118,12 +118,12 @@ func (s *Script) next(messages []agent.Message) scriptTurn {
 // begun returns the turns of the conversation that is going on, and the place
 // of the message that began it.
 func (s *Script) begun(messages []agent.Message) ([]scriptTurn, int) {
-	for i := len(messages) - 1; i >= 0; i-- {
-		if messages[i].User == nil {
+	for i, m := range slices.Backward(messages) {
+		if m.User == nil {
 			continue
 		}
 		for _, c := range s.conversations {
-			if c.match != "" && strings.Contains(*messages[i].User, c.match) {
+			if c.match != "" && strings.Contains(*m.User, c.match) {
 				return c.turns, i
 			}
 		}
@@ -150,7 +150,7 @@ func (t scriptTurn) play(ctx context.Context, sink func(agent.Delta)) (agent.Tur
 		err = t.pace.each(ctx, t.text, func(piece string) { emit(agent.Delta{Text: piece}) })
 	}
 	turn := agent.Turn{Text: said.String(), Reasoning: thought.String()}
-	m := message{text: turn.Text, reasoning: turn.Reasoning}
+	m := message{text: turn.Text, reasoning: turn.Reasoning, thinking: thinkingContent}
 	if err == nil {
 		turn.Calls, turn.Finish = append(turn.Calls, t.calls...), t.finish
 		for _, call := range t.calls {

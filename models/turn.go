@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/countersign-dev/countersign/agent"
@@ -26,9 +25,7 @@ type turnReader struct {
 	reasoning strings.Builder
 	// The halves of characters that still wait, for each text.
 	textPieces, reasoningPieces textPieces
-	// replayReasoning is set where the reasoning came as reasoning_content,
-	// whose senders want it back.
-	replayReasoning bool
+	thinking                    thinkingForm // the first that reasoning came in
 
 	calls  callSet
 	finish string
@@ -131,124 +128,6 @@ func (t *turnReader) delta(d delta) error {
 	return nil
 }
 
-// reason takes the thinking from whichever name it came under; a server that
-// uses both names says the same twice.
-func (t *turnReader) reason(d delta) error {
-	thinking := d.ReasoningContent
-	if empty(thinking) {
-		thinking = d.Reasoning
-	} else {
-		t.replayReasoning = true
-	}
-	if absent(thinking) {
-		return nil
-	}
-	if thinking.Kind() != '"' {
-		return invalidStream("reasoning is %s, not a string", excerpt(thinking, 40))
-	}
-	t.think(thinking)
-	return nil
-}
-
-// contentPart is an element of a content that is a list: some servers put text
-// and thinking side by side there.
-type contentPart struct {
-	Type     string         `json:"type"`
-	Text     jsontext.Value `json:"text"`
-	Thinking jsontext.Value `json:"thinking"`
-}
-
-// content takes in content: a string, null, or a list of parts.
-func (t *turnReader) content(v jsontext.Value) error {
-	switch {
-	case absent(v):
-		return nil
-	case v.Kind() == '"':
-		t.say(v)
-		return nil
-	}
-	var parts []contentPart
-	if err := json.Unmarshal(v, &parts, jsontext.AllowInvalidUTF8(true)); err != nil {
-		return invalidStream("content is neither text nor a list of parts: %s", excerpt(v, 80))
-	}
-	for _, part := range parts {
-		if err := t.part(part); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (t *turnReader) part(p contentPart) error {
-	var thoughts []contentPart
-	switch {
-	case p.Text.Kind() == '"':
-		t.say(p.Text)
-	case p.Thinking.Kind() == '"':
-		t.think(p.Thinking)
-	case p.Thinking.Kind() == '[':
-		if err := json.Unmarshal(p.Thinking, &thoughts, jsontext.AllowInvalidUTF8(true)); err != nil {
-			return invalidStream("thinking is not a list of parts: %s", excerpt(p.Thinking, 80))
-		}
-	}
-	for _, thought := range thoughts {
-		if thought.Text.Kind() == '"' {
-			t.think(thought.Text)
-		}
-	}
-	return nil
-}
-
-func (t *turnReader) say(v jsontext.Value) {
-	text, _ := t.textPieces.add(v)
-	t.emit(agent.Delta{Text: text})
-}
-
-func (t *turnReader) think(v jsontext.Value) {
-	text, _ := t.reasoningPieces.add(v)
-	t.emit(agent.Delta{Reasoning: text})
-}
-
-func (t *turnReader) emit(d agent.Delta) {
-	if d == (agent.Delta{}) {
-		return
-	}
-	t.text.WriteString(d.Text)
-	t.reasoning.WriteString(d.Reasoning)
-	t.bytes += len(d.Text) + len(d.Reasoning)
-	t.sink(d)
-}
-
-// flush gives out what the end of the stream left waiting.
-func (t *turnReader) flush() {
-	t.emit(agent.Delta{Reasoning: t.reasoningPieces.rest()})
-	t.emit(agent.Delta{Text: t.textPieces.rest()})
-}
-
-// count notes usage. Servers send it once, several times alike, or growing:
-// the largest of each is the count, and nothing is added up.
-func (t *turnReader) count(v jsontext.Value) {
-	var u struct {
-		Prompt     jsontext.Value `json:"prompt_tokens"`
-		Completion jsontext.Value `json:"completion_tokens"`
-		Total      jsontext.Value `json:"total_tokens"`
-	}
-	if v.Kind() != '{' || json.Unmarshal(v, &u, jsontext.AllowInvalidUTF8(true)) != nil {
-		return // a count is worth no failed turn
-	}
-	t.usage.PromptTokens = max(t.usage.PromptTokens, tokens(u.Prompt))
-	t.usage.CompletionTokens = max(t.usage.CompletionTokens, tokens(u.Completion))
-	t.usage.TotalTokens = max(t.usage.TotalTokens, tokens(u.Total))
-}
-
-func tokens(v jsontext.Value) int64 {
-	n, err := strconv.ParseInt(string(v), 10, 64)
-	if err != nil {
-		return 0
-	}
-	return n
-}
-
 // end judges a stream that ended without a failure.
 func (t *turnReader) end() error {
 	calls := len(t.calls.calls)
@@ -267,12 +146,9 @@ func (t *turnReader) end() error {
 
 // turn returns the turn as far as it has come.
 func (t *turnReader) turn() agent.Turn {
-	m := message{text: t.text.String()}
-	if t.replayReasoning {
-		m.reasoning = t.reasoning.String()
-	}
+	m := message{text: t.text.String(), reasoning: t.reasoning.String(), thinking: t.thinking}
 	turn := agent.Turn{
-		Text: t.text.String(), Reasoning: t.reasoning.String(),
+		Text: m.text, Reasoning: m.reasoning,
 		Finish: t.finish, Usage: t.usage,
 	}
 	for _, call := range t.calls.ordered() {
