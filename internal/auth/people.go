@@ -51,3 +51,12 @@ func (s *Store) identify(ctx context.Context, c *credential) error {
 	}
 	return nil
 }
+
+// LocalAdmin returns the one local admin. ErrNoLocalAdmin where the store
+// admits none.
+func (s *Store) LocalAdmin() (Person, error) {
+	if s.localAdmin == nil {
+		return Person{}, ErrNoLocalAdmin
+	}
+	return Person{ID: s.localAdmin.person, Name: s.localAdmin.label}, nil
+}

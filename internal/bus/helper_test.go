@@ -30,7 +30,7 @@ type Bus interface {
 // implementation is a way to make a bus.
 type implementation struct {
 	name    string
-	journal func(t *testing.T) journal.Options
+	journal func(testing.TB) journal.Options
 	bus     func(*journal.Journal, bus.Options) Bus
 }
 
@@ -38,21 +38,21 @@ func implementations() []implementation {
 	return []implementation{
 		{
 			"embedded",
-			func(t *testing.T) journal.Options {
+			func(t testing.TB) journal.Options {
 				return journal.Options{Path: filepath.Join(t.TempDir(), "journal.db")}
 			},
 			func(j *journal.Journal, o bus.Options) Bus { return bus.NewEmbedded(j, o) },
 		},
 		{
 			"memory",
-			func(*testing.T) journal.Options { return journal.Options{Memory: true} },
+			func(testing.TB) journal.Options { return journal.Options{Memory: true} },
 			func(j *journal.Journal, o bus.Options) Bus { return bus.NewMemory(j, o) },
 		},
 	}
 }
 
 // run opens a journal and runs it until the test ends, or stop is called.
-func run(t *testing.T, o journal.Options) (j *journal.Journal, stop func()) {
+func run(t testing.TB, o journal.Options) (j *journal.Journal, stop func()) {
 	t.Helper()
 	j, err := journal.Open(t.Context(), o)
 	require.NoError(t, err)
@@ -83,7 +83,7 @@ func (i implementation) start(t *testing.T) (Bus, *journal.Journal) {
 }
 
 // mint returns n events of one source, as messages to publish.
-func mint(t *testing.T, source string, n int) []*message.Message {
+func mint(t testing.TB, source string, n int) []*message.Message {
 	t.Helper()
 	drafts := make([]events.Draft, n)
 	for i := range drafts {

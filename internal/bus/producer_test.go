@@ -14,12 +14,9 @@ import (
 
 	"github.com/countersign-dev/countersign/events"
 	"github.com/countersign-dev/countersign/events/eventstest"
-	"github.com/countersign-dev/countersign/gate"
 	"github.com/countersign-dev/countersign/internal/bus"
 	"github.com/countersign-dev/countersign/internal/journal"
 )
-
-var _ gate.Log = (*bus.Producer)(nil)
 
 const source = "agentd/test/boot"
 

@@ -44,7 +44,7 @@ func TestUniversal(t *testing.T) {
 
 // shared keeps a journal for each test.
 type shared struct {
-	open   func(*testing.T) journal.Options
+	open   func(testing.TB) journal.Options
 	mu     sync.Mutex
 	byTest map[string]*journal.Journal // guarded by mu
 }

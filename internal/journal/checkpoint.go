@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync/atomic"
+	"time"
 
 	"github.com/countersign-dev/countersign/internal/sqlite"
 )
@@ -12,18 +13,25 @@ const (
 	walBytes    = 64 << 20 // length of the write-ahead log at which it is to begin anew
 	pageBytes   = 4096
 	commitPages = 5 // pages that a commit touches whatever it holds
+
+	// readerWait is how long the writer waits for readers to leave a log that is
+	// twice as long as it should be.
+	readerWait = 20 * time.Millisecond
 )
 
 // checkpointer keeps the write-ahead log short, off the commit path. It has a
 // connection of its own and copies pages while the writer goes on; so it never
 // quite catches up. When the log is long, the writer copies the few pages that
-// are left between two commits, and the next commit begins the log anew.
+// are left between two commits, and the next commit begins the log anew, unless
+// a reader is in it at that moment. When that happened too often, the writer
+// waits for the readers, a little: a reader that stays longer makes the log
+// grow, and costs the writer this wait for each checkpoint.
 type checkpointer struct {
 	db   *sqlite.DB
 	log  *slog.Logger
 	most int64         // bytes: a log beyond it is long; checkpoints come every eighth of it
 	poke chan struct{} // capacity 1
-	long atomic.Bool   // the log is long and nearly copied: the writer should finish it
+	long atomic.Int64  // bytes of a log that the writer should finish; 0: none
 
 	written int64 // estimated, since the last poke; of the writer's goroutine
 }
@@ -64,7 +72,7 @@ func (c *checkpointer) run(ctx context.Context) {
 			c.log.WarnContext(ctx, "the write-ahead log could not be copied; it grows", slog.Any("error", err))
 		}
 		if pages*pageBytes > c.most {
-			c.long.Store(true)
+			c.long.Store(pages * pageBytes)
 		}
 	}
 }
@@ -72,9 +80,13 @@ func (c *checkpointer) run(ctx context.Context) {
 // finish copies what is left of a long log; the writer calls it between two
 // commits.
 func (c *checkpointer) finish(db *sqlite.DB) error {
-	if !c.long.Swap(false) {
-		return nil
+	ctx, long := context.Background(), c.long.Swap(0)
+	var err error
+	switch {
+	case long > 2*c.most:
+		_, err = sqlite.Restart(ctx, db.Write, readerWait)
+	case long > 0:
+		_, _, err = sqlite.Checkpoint(ctx, db.Write)
 	}
-	_, _, err := sqlite.Checkpoint(context.Background(), db.Write)
 	return err
 }

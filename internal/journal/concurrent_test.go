@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -167,4 +168,27 @@ func TestTheWriteAheadLogStaysShort(t *testing.T) {
 	require.Greater(t, file.Size(), int64(8*most), "the test should write much more than the log may hold")
 	require.Less(t, log.Size(), int64(4*most))
 	verified(t, j)
+}
+
+// Readers that give up at any moment leave no snapshot behind that would keep
+// the write-ahead log from beginning anew, or from going at the end.
+func TestCancelledReadsLeaveNothingBehind(t *testing.T) {
+	j, stop := running(t, Options{Path: filepath.Join(t.TempDir(), "journal.db")})
+	for range 5 {
+		appended(t, j, Begins, entries(1000, "one")...)
+	}
+	var readers sync.WaitGroup
+	for range 4 {
+		readers.Go(func() {
+			for i := range 200 {
+				ctx, cancel := context.WithTimeout(context.Background(), time.Duration(i*20)*time.Microsecond)
+				_, _ = j.Read(ctx, 0, 1000)
+				_ = j.VerifyAll(ctx, func(int64) {})
+				cancel()
+			}
+		})
+	}
+	readers.Wait()
+	stop()
+	require.NoFileExists(t, j.o.Path+"-wal")
 }

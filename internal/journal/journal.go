@@ -36,6 +36,7 @@ package journal
 import (
 	"errors"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 
 	"github.com/countersign-dev/countersign/internal/sqlite"
@@ -65,8 +66,9 @@ type Journal struct {
 	queue *queue
 	disk  *disk
 
-	writer       *writer       // of the goroutine of Run
-	checkpointer *checkpointer // nil: read-only or in memory
+	writer       *writer        // of the goroutine of Run
+	answers      sync.WaitGroup // goroutines of Run
+	checkpointer *checkpointer  // nil: read-only or in memory
 	tree         atomic.Pointer[tree]
 	bell         bell
 }

@@ -22,12 +22,12 @@ type DirLock struct{ f *os.File }
 // Lock takes a directory for this process alone. If another has it, the error
 // is ErrLocked and names the other where that is known.
 func Lock(dir string) (*DirLock, error) {
-	f, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // the operator's own directory
 	if err != nil {
 		return nil, fmt.Errorf("lock the data directory: %w", err)
 	}
 	l := &DirLock{f: f}
-	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) //nolint:gosec // a descriptor fits
+	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {
 		return nil, errors.Join(fmt.Errorf("%s: %w%s; stop it first, or give this one another --data-dir", dir, ErrLocked, l.owner()), f.Close())
 	}

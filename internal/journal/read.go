@@ -23,17 +23,17 @@ const (
 		WHERE s.name = ? AND r.row > ? ORDER BY s.no, r.row LIMIT ?`
 )
 
-// Read returns the records after a row, in the order of rows, at most max of
-// them; none at the end. Keep batches to some thousands: a reader at work
+// Read returns the records after a row, in the order of rows, at most that
+// many; none at the end. Keep batches to some thousands: a reader at work
 // keeps the write-ahead log from beginning anew.
-func (j *Journal) Read(ctx context.Context, afterRow int64, max int) ([]Stored, error) {
-	return query(ctx, j.db.Read, readAll, afterRow, max)
+func (j *Journal) Read(ctx context.Context, afterRow int64, most int) ([]Stored, error) {
+	return query(ctx, j.db.Read, readAll, afterRow, most)
 }
 
 // ReadSession is Read for one session. There are no records of a session that
 // is not known.
-func (j *Journal) ReadSession(ctx context.Context, session string, afterRow int64, max int) ([]Stored, error) {
-	return query(ctx, j.db.Read, readSession, pack(session), afterRow, max)
+func (j *Journal) ReadSession(ctx context.Context, session string, afterRow int64, most int) ([]Stored, error) {
+	return query(ctx, j.db.Read, readSession, pack(session), afterRow, most)
 }
 
 // Find returns the record of an event, or ErrNotFound.

@@ -19,6 +19,11 @@ const (
 	commitWeight  = 4 << 20
 )
 
+// manyAnswers is how many appends are answered beside the next commit and not
+// before it: waking hundreds of callers takes as long as writing a part of what
+// they wrote.
+const manyAnswers = 32
+
 // The wait between two attempts to write what ends work, when there is no room.
 const (
 	firstRetry = 20 * time.Millisecond
@@ -36,6 +41,7 @@ func (j *Journal) Run(ctx context.Context) error {
 	}
 	stop := j.checkpointInBackground()
 	defer stop()
+	defer j.answers.Wait()
 	for {
 		if ctx.Err() != nil {
 			j.queue.close(ErrStopped) // what is queued by now is still written
@@ -76,16 +82,23 @@ func (j *Journal) commit(ctx context.Context, batch []*request) error {
 			return err
 		}
 		j.log.WarnContext(ctx, "the journal cannot be written now", slog.Any("error", err), slog.Int("appends", len(batch)))
-		if ctx.Err() != nil { // stopping: this was the last attempt
-			j.queue.answer(refusal, batch...)
-			return nil
-		}
-		if errors.Is(refusal, ErrDiskFull) {
-			j.disk.full()
-		}
-		batch = j.refuseBegins(refusal, batch)
-		pause(ctx, wait)
+		batch = j.postpone(ctx, refusal, batch, wait)
 	}
+}
+
+// postpone answers what cannot wait for room, and returns the rest after a
+// while. When the journal is stopping, nothing can wait.
+func (j *Journal) postpone(ctx context.Context, refusal error, batch []*request, wait time.Duration) []*request {
+	if ctx.Err() != nil {
+		j.queue.answer(refusal, batch...)
+		return nil
+	}
+	if errors.Is(refusal, ErrDiskFull) {
+		j.disk.full()
+	}
+	batch = j.refuseBegins(refusal, batch)
+	pause(ctx, wait)
+	return batch
 }
 
 // withdrawn drops the requests whose callers do not wait any more.
@@ -136,10 +149,14 @@ func (j *Journal) publish(batch []*request) {
 			j.log.ErrorContext(r.ctx, "an append was refused: somebody reuses an id, or changed an event", slog.Any("error", r.err))
 		}
 	}
-	j.queue.answer(nil, batch...)
 	if j.checkpointer != nil {
 		j.checkpointer.wrote(batch)
 	}
+	if len(batch) < manyAnswers {
+		j.queue.answer(nil, batch...)
+		return
+	}
+	j.answers.Go(func() { j.queue.answer(nil, batch...) })
 }
 
 // fail ends the journal for good.

@@ -28,7 +28,7 @@ var errClash = errors.New("an id is taken by other bytes")
 var errTaken = errors.New("an id is taken")
 
 const (
-	insertRecord = `INSERT OR FAIL INTO records (row, partition, id, session, payloads, leaf, record) VALUES (?, ?, ?, ?, ?, ?, ?)`
+	insertRecord = `INSERT OR FAIL INTO records (partition, id, session, payloads, leaf, record) VALUES (?, ?, ?, ?, ?, ?)`
 	insertBytes  = `INSERT OR FAIL INTO payloads (place, commitment, salt, bytes) VALUES (?, ?, ?, ?)`
 	upsertHead   = `INSERT INTO heads (partition, log_time, frontier) VALUES (?, ?, ?)
 		ON CONFLICT (partition) DO UPDATE SET log_time = excluded.log_time, frontier = excluded.frontier`
@@ -168,18 +168,18 @@ func (w *writer) insert(c *sqlite.Conn, d *draft, e *prepared) (Stored, error) {
 		return Stored{}, err
 	}
 	edge := d.edge(e.Partition)
-	record := events.Record{
-		Partition: e.Partition, Offset: edge.frontier.Size(), LogTime: logTime(d.now, edge, e),
-		KeyID: e.KeyID, Signature: e.Signature, Envelope: e.Envelope,
-	}
+	record := recordAt(edge, d.now, e)
 	b, err := events.EncodeRecord(record)
 	if err != nil {
 		return Stored{}, err
 	}
-	row, leaf := d.row+1, ledger.LeafHash(b)
-	err = c.Exec(insertRecord, row, int64(e.Partition), e.id, session, int64(len(e.Payloads)), leaf[:], b)
+	leaf := ledger.LeafHash(b)
+	row, err := c.Insert(insertRecord, int64(e.Partition), e.id, session, int64(len(e.Payloads)), leaf[:], b)
 	if sqlite.IsConstraint(err) {
 		return Stored{}, errors.Join(errTaken, err)
+	}
+	if err == nil && row != d.row+1 {
+		err = fmt.Errorf("the next row should be %d and is %d: somebody else writes to the journal", d.row+1, row)
 	}
 	if err != nil {
 		return Stored{}, err
@@ -197,6 +197,19 @@ func (w *writer) insert(c *sqlite.Conn, d *draft, e *prepared) (Stored, error) {
 	return Stored{Row: row, Record: record, Session: e.Session}, nil
 }
 
+// recordAt gives an entry its place. Log time never goes back within a
+// partition, whatever the clock does.
+func recordAt(edge *edge, now int64, e *prepared) events.Record {
+	return events.Record{
+		Partition: e.Partition,
+		Offset:    edge.frontier.Size(),
+		LogTime:   max(cmp.Or(e.LogTime, now), edge.logTime),
+		KeyID:     e.KeyID,
+		Signature: e.Signature,
+		Envelope:  e.Envelope,
+	}
+}
+
 func savePayload(c *sqlite.Conn, row int64, ordinal int, e *prepared) error {
 	p := &e.Payloads[ordinal]
 	b := p.Bytes
@@ -208,11 +221,6 @@ func savePayload(c *sqlite.Conn, row int64, ordinal int, e *prepared) error {
 		return fmt.Errorf("store payload %d of %s: %w", ordinal, e.ID, err)
 	}
 	return nil
-}
-
-// logTime never goes back within a partition, whatever the clock does.
-func logTime(now int64, edge *edge, e *prepared) int64 {
-	return max(cmp.Or(e.LogTime, now), edge.logTime)
 }
 
 // known returns the record that has the entry's id already, or errClash when

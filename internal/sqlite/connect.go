@@ -14,6 +14,9 @@ import (
 	"github.com/mattn/go-sqlite3"
 )
 
+// busyTimeout is how long a connection waits for a lock: milliseconds.
+const busyTimeout = "busy_timeout = 5000"
+
 // connector makes connections on which the pragmas hold. A pragma that is set
 // once on a pool holds on one of its connections only.
 type connector struct {
@@ -43,7 +46,7 @@ func (c connector) configure(conn *sqlite3.SQLiteConn) error {
 
 func (c connector) pragmas() []string {
 	p := []string{
-		"busy_timeout = 5000",
+		busyTimeout,
 		fmt.Sprintf("cache_size = -%d", cmp.Or(c.o.CacheKiB, 8192)),
 		"temp_store = MEMORY",
 		"foreign_keys = ON",

@@ -56,12 +56,22 @@ func (db *DB) closeRaw() error {
 
 // Exec runs one statement.
 func (c *Conn) Exec(query string, args ...any) error {
+	_, err := c.Insert(query, args...)
+	return err
+}
+
+// Insert runs one statement and returns the rowid of the row that was inserted
+// last.
+func (c *Conn) Insert(query string, args ...any) (rowid int64, err error) {
 	s, err := c.prepare(query)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	_, err = s.ExecContext(context.Background(), c.bind(args))
-	return err
+	result, err := s.ExecContext(context.Background(), c.bind(args))
+	if err != nil {
+		return 0, err
+	}
+	return result.LastInsertId()
 }
 
 // QueryRow runs a query and returns its first row, or nil if there is none.

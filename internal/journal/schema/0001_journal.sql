@@ -55,8 +55,11 @@ CREATE TRIGGER records_no_delete BEFORE DELETE ON records
 BEGIN SELECT RAISE(ABORT, 'records are append-only: no DELETE'); END;
 
 -- INSERT OR REPLACE deletes what it replaces without asking a DELETE trigger.
+-- NEW.row is -1 where SQLite is to choose the row, as the writer lets it. (An
+-- INSERT that gives the row could ABORT for more reasons than this trigger, and
+-- SQLite would keep a journal for each: a third of the time of an append.)
 CREATE TRIGGER records_no_replace BEFORE INSERT ON records
-WHEN NEW.row <= (SELECT max(row) FROM records)
+WHEN NEW.row BETWEEN 1 AND (SELECT max(row) FROM records)
     OR EXISTS (SELECT 1 FROM records WHERE partition = NEW.partition AND id = NEW.id)
 BEGIN SELECT RAISE(FAIL, 'records are append-only: no INSERT over a row'); END;
 
