@@ -8,7 +8,7 @@
 // stood:
 //
 //	nothing yet, or all calls of the last round have results   ask the model
-//	a round whose calls are not all recorded                   propose the rest
+//	a round whose calls are not all recorded                   finish with an error
 //	calls without results                                      carry them
 //	an answer, a limit, a failure, a cancellation              finish
 //

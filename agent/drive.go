@@ -24,6 +24,8 @@ type driver struct {
 	carried map[events.CallKey]bool // calls in hand; mu
 	writing bool                    // a call that is not read-only is in hand; mu
 	moved   chan struct{}           // told when a carry has returned
+
+	again string // the batch of the last failed round that may be asked again; of drive's goroutine
 }
 
 // drive carries a run to its end, or until ctx ends.
@@ -56,7 +58,7 @@ type state struct {
 	run       fold.Run
 	last      *fold.Round
 	turn      []*fold.Call
-	missing   []int // indexes of the last turn whose calls are not recorded
+	missing   int // calls of the last turn that are not recorded
 	open      []*fold.Call
 	cancelled bool
 	finished  bool
@@ -77,10 +79,10 @@ func (d *driver) look(ctx context.Context) (state, error) {
 			return
 		}
 		st.turn = copies(s.Turn(st.last))
-		for i, c := range st.turn {
+		for _, c := range st.turn {
 			switch {
 			case c == nil:
-				st.missing = append(st.missing, i)
+				st.missing++
 			case c.Open():
 				st.open = append(st.open, c)
 			}
@@ -104,8 +106,8 @@ func (d *driver) step(ctx context.Context) (done bool, err error) {
 		return false, d.finish(ctx, st, events.FinishCancelled, nil)
 	case st.last == nil:
 		return false, d.ask(ctx, st)
-	case len(st.missing) > 0:
-		return false, d.propose(ctx, st)
+	case st.missing > 0:
+		return false, d.lost(ctx, st)
 	}
 	return false, d.afterTurn(ctx, st)
 }
@@ -128,17 +130,13 @@ func (d *driver) afterTurn(ctx context.Context, st state) error {
 	return d.ask(ctx, st)
 }
 
-// afterFailure asks again where the provider was not there, and ends the run
-// otherwise.
+// afterFailure asks again where the provider was not there or broke off, and
+// ends the run otherwise.
 func (d *driver) afterFailure(ctx context.Context, st state) error {
 	code := st.last.Code
-	if code == CodeUnavailable && st.last.Attempt < d.loop.opt.MaxAttempts {
-		select {
-		case <-time.After(time.Duration(st.last.Attempt) * 250 * time.Millisecond):
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-		return d.ask(ctx, st)
+	passes := code == CodeUnavailable || d.again == st.last.BatchID
+	if passes && st.last.Attempt < d.loop.opt.MaxAttempts {
+		return d.askAgain(ctx, st)
 	}
 	reason := events.FinishError
 	if code == CodeTruncated {
@@ -147,13 +145,29 @@ func (d *driver) afterFailure(ctx context.Context, st state) error {
 	return d.finish(ctx, st, reason, st.last)
 }
 
+// askAgain asks after a rest, unless the run is cancelled meanwhile.
+func (d *driver) askAgain(ctx context.Context, st state) error {
+	changed, stop := d.change(ctx, st.at)
+	defer stop()
+	select {
+	case <-time.After(time.Duration(st.last.Attempt) * d.loop.opt.Rest):
+		return d.ask(ctx, st)
+	case err := <-changed:
+		return err
+	}
+}
+
 // finish records the end of the run.
 func (d *driver) finish(ctx context.Context, st state, reason events.FinishReason, failed *fold.Round) error {
-	e := &events.RunFinished{RunID: d.run, Reason: reason, Rounds: len(st.run.Rounds), Calls: st.run.Calls, Usage: st.run.Usage()}
+	e := d.finished(st, reason)
 	if failed != nil {
 		e.Code, e.Detail = failed.Code, failed.Detail.CarriedBy(failed.EventID)
 	}
 	return d.loop.gate.Record(ctx, events.Draft{Session: d.session, Data: e, Causation: st.run.EventID})
+}
+
+func (d *driver) finished(st state, reason events.FinishReason) *events.RunFinished {
+	return &events.RunFinished{RunID: d.run, Reason: reason, Rounds: len(st.run.Rounds), Calls: st.run.Calls, Usage: st.run.Usage()}
 }
 
 // direct reports whether a return-direct tool of the turn ran well: its result
@@ -184,12 +198,11 @@ func (d *driver) carryOn(ctx context.Context, st state) error {
 	changed, stop := d.change(ctx, st.at)
 	defer stop()
 	select {
-	case <-changed:
+	case err := <-changed:
+		return err
 	case <-d.moved:
-	case <-ctx.Done():
-		return context.Cause(ctx)
+		return nil
 	}
-	return nil
 }
 
 // settled reports whether it is decided what becomes of a call.
@@ -197,14 +210,13 @@ func settled(c *fold.Call, cancelled bool) bool {
 	return c.Request == nil || c.Request.State != fold.Pending || cancelled
 }
 
-// change returns a channel that is closed when the session's state has moved
-// beyond a position.
-func (d *driver) change(ctx context.Context, at events.Position) (<-chan struct{}, func()) {
+// change returns a channel that tells, once, that the session's state has moved
+// beyond a position, or why that will not be known.
+func (d *driver) change(ctx context.Context, at events.Position) (<-chan error, func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	changed := make(chan struct{})
+	changed := make(chan error, 1)
 	d.carries.Go(func() {
-		defer close(changed)
-		_ = d.loop.gate.Watch(ctx, d.session, func(s *fold.Session) bool { return s.Last != at }) // ends with ctx
+		changed <- d.loop.gate.Watch(ctx, d.session, func(s *fold.Session) bool { return s.Last != at })
 	})
 	return changed, cancel
 }
@@ -265,7 +277,7 @@ func runOf(t Tool) gate.Run {
 			StoppedBy: out.StoppedBy,
 		}
 		if err != nil {
-			g.Failed, g.Content = true, []byte(err.Error())
+			g.Failed, g.Content, g.FullBytes = true, []byte(err.Error()), 0 // the text says what was cut
 		}
 		return g
 	}

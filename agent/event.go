@@ -1,5 +1,7 @@
 package agent
 
+import "encoding/json"
+
 // The types of the events of a run's feed, as the chat protocol spells them.
 const (
 	EventReasoning  = "reasoning"
@@ -37,6 +39,27 @@ type Event struct {
 
 	Code    string `json:"code,omitzero"`    // error
 	Message string `json:"message,omitzero"` // error
+}
+
+// MarshalJSON implements json.Marshaler: members that belong to a type are
+// there also where they are empty.
+func (e Event) MarshalJSON() ([]byte, error) {
+	switch e.Type {
+	case EventReasoning, EventToken:
+		return json.Marshal(struct {
+			Type string `json:"type"`
+			Data string `json:"data"`
+		}{e.Type, e.Data})
+	case EventError:
+		return json.Marshal(struct {
+			Type    string `json:"type"`
+			Code    string `json:"code"`
+			Message string `json:"message"`
+		}{e.Type, e.Code, e.Message})
+	default:
+		type plain Event
+		return json.Marshal(plain(e))
+	}
 }
 
 // EventCall is a call in a tool_call event.

@@ -8,7 +8,10 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/countersign-dev/countersign/events"
 	"github.com/countersign-dev/countersign/fold"
@@ -23,6 +26,8 @@ var (
 	ErrNoModel = errors.New("no such model")
 	// ErrNothing: there is nothing to read or to cancel.
 	ErrNothing = errors.New("nothing there")
+	// ErrStopping: the loop takes no new work, because the process stops.
+	ErrStopping = errors.New("agentd is stopping")
 )
 
 // Options are what a loop is made of. Gate, Log, Models and Tools are required.
@@ -32,12 +37,14 @@ type Options struct {
 	Models []Model // the first is the default
 	Tools  []Tool
 	System string // the configured system prompt
-	Boot   string // names this process in cursors
+	Boot   string // names this process in cursors; letters, digits and "-" alone
 	// Limits of a run; 0 means 50 rounds, 200 calls, 65,536 bytes.
 	MaxRounds, MaxToolCalls, MaxResultBytes int
 	// MaxAttempts is how often a round is asked whose provider was not
-	// available; 0 means 3.
+	// available or broke off; 0 means 3. Rest is the pause before the second
+	// attempt, twice that before the third; 0 means 250 ms.
 	MaxAttempts int
+	Rest        time.Duration
 	Logger      *slog.Logger
 }
 
@@ -49,19 +56,15 @@ type Loop struct {
 	digest events.Digest // of the tools offered
 	logger *slog.Logger
 
-	runs sync.WaitGroup // goroutines of runs; Run waits for them
+	feeds atomic.Uint64  // made so far
+	ready chan struct{}  // closed when Run has taken up what was unfinished
+	runs  sync.WaitGroup // goroutines of runs; Run waits for them
 
-	mu     sync.Mutex
-	ctx    context.Context          //nolint:containedctx // of Run, for the runs that it owns; mu
-	active map[string]*conversation // by session; mu
-}
-
-// conversation is a run in the hands of this process, or one that just ended
-// and can still be read.
-type conversation struct {
-	run  string
-	feed *Feed
-	done chan struct{} // closed when the run's goroutine has returned
+	mu       sync.Mutex
+	ctx      context.Context  // of Run, for the runs that it owns; mu
+	stopping bool             // no goroutine starts any more; mu
+	active   map[string]*Feed // by run: those that are driven, and some that have ended; mu
+	finished []string         // of active, the runs that have ended, oldest first; mu
 }
 
 // NewLoop returns a loop.
@@ -70,16 +73,27 @@ func NewLoop(o Options) (*Loop, error) {
 	o.MaxToolCalls = cmp.Or(o.MaxToolCalls, 200)
 	o.MaxResultBytes = cmp.Or(o.MaxResultBytes, 64<<10)
 	o.MaxAttempts = cmp.Or(o.MaxAttempts, 3)
+	o.Rest = cmp.Or(o.Rest, 250*time.Millisecond)
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	if len(o.Models) == 0 {
 		return nil, fmt.Errorf("%w: configure at least one under models", ErrNoModel)
 	}
-	l := &Loop{opt: o, gate: o.Gate, tools: map[string]Tool{}, logger: o.Logger, active: map[string]*conversation{}}
+	if i := strings.IndexFunc(o.Boot, notInID); i >= 0 {
+		return nil, fmt.Errorf("boot %q: only letters, digits and - can stand in cursors", o.Boot)
+	}
+	l := &Loop{
+		opt: o, gate: o.Gate, tools: map[string]Tool{}, logger: o.Logger, ready: make(chan struct{}), active: map[string]*Feed{},
+	}
 	for _, t := range o.Tools {
 		l.tools[t.Spec().Name] = t
 	}
 	l.digest = events.DigestOf(l.toolList())
 	return l, nil
+}
+
+// notInID reports what ends or splits an id.
+func notInID(r rune) bool {
+	return r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
 }
 
 // toolList is the definition behind a run's tools_digest: the offered tools,
@@ -114,17 +128,40 @@ func (l *Loop) Definitions() []gate.Definition {
 // waits for the runs that it owns. They stay as they are in the log, and go on
 // at the next start.
 func (l *Loop) Run(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer l.stop(stop)
 	l.mu.Lock()
 	l.ctx = ctx
 	l.mu.Unlock()
-	defer l.runs.Wait()
 	for _, session := range l.gate.Unfinished() {
 		if err := l.takeUp(ctx, session); err != nil {
 			return err
 		}
 	}
+	close(l.ready)
 	<-ctx.Done()
 	return nil
+}
+
+func (l *Loop) stop(stop context.CancelFunc) {
+	stop()
+	l.mu.Lock()
+	l.stopping = true
+	l.mu.Unlock()
+	l.runs.Wait()
+}
+
+// Ready returns a channel that is closed when Run serves.
+func (l *Loop) Ready() <-chan struct{} { return l.ready }
+
+// serving waits until the loop is ready.
+func (l *Loop) serving(ctx context.Context) error {
+	select {
+	case <-l.ready:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 func (l *Loop) takeUp(ctx context.Context, session string) error {
@@ -141,208 +178,40 @@ func (l *Loop) takeUp(ctx context.Context, session string) error {
 	return nil
 }
 
-// launch starts the goroutine of a run, once.
-func (l *Loop) launch(session, run string) *conversation {
+// launch starts the goroutine of a run, once: no run is ever driven twice.
+// While the process stops the run stays as it is in the log.
+func (l *Loop) launch(session, run string) *Feed {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if c := l.active[session]; c != nil && c.run == run {
-		return c
+	if feed := l.active[run]; feed != nil {
+		return feed
 	}
 	n := l.narrator(session, run)
-	c := &conversation{run: run, feed: n.feed, done: make(chan struct{})}
-	l.active[session] = c
-	ctx := l.ctx
-	l.runs.Go(func() {
-		defer close(c.done)
-		l.drive(ctx, session, run, n)
-		l.forget(session, c)
-	})
-	return c
+	l.active[run] = n.feed
+	if !l.stopping {
+		ctx := l.ctx
+		l.runs.Go(func() {
+			l.drive(ctx, session, run, n)
+			l.ended(n.feed)
+		})
+	}
+	return n.feed
 }
 
 // keepFeeds is how many feeds of finished runs stay in memory.
 const keepFeeds = 64
 
-// forget drops feeds of finished runs beyond a few. What is dropped is made
-// anew from the log when somebody asks.
-func (l *Loop) forget(session string, c *conversation) {
+// ended keeps the feed of a run that has ended, in the place of the oldest of
+// many. What is dropped is told anew from the log when somebody asks.
+func (l *Loop) ended(feed *Feed) {
+	if !feed.hasEnded() {
+		return // the process stops; the run goes on at its next start
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.active) > keepFeeds && l.active[session] == c {
-		delete(l.active, session)
+	l.finished = append(l.finished, feed.run)
+	if len(l.finished) > keepFeeds {
+		delete(l.active, l.finished[0])
+		l.finished = slices.Delete(l.finished, 0, 1)
 	}
-}
-
-// Query is what a client asks.
-type Query struct {
-	Session   string // "" mints one
-	Text      string
-	Model     string // "" is the default
-	System    string // "" is the configured prompt
-	Principal string
-	Actor     *events.Actor
-	// Supersede ends an unfinished run first, declining what is pending.
-	Supersede bool
-}
-
-// Start begins a run and returns its session, and a reader of its feed from
-// the beginning. ErrBusy, ErrNoModel, gate.ErrUnknownSession where the
-// conversation is another principal's.
-func (l *Loop) Start(ctx context.Context, q Query) (string, *Reader, error) {
-	m, err := l.model(q.Model)
-	if err != nil {
-		return "", nil, err
-	}
-	if q.Session == "" {
-		q.Session = events.NewRequestID()
-	}
-	if err := l.owned(ctx, q.Session, q.Principal); err != nil && !errors.Is(err, gate.ErrUnknownSession) {
-		return "", nil, err
-	}
-	if q.Supersede {
-		if err := l.supersede(ctx, q); err != nil {
-			return "", nil, err
-		}
-	}
-	run := events.NewID()
-	reason, err := l.gate.Begin(ctx, l.runDraft(q, m, run))
-	switch {
-	case err != nil:
-		return "", nil, fmt.Errorf("begin the run: %w", err)
-	case reason == fold.ReasonBusy:
-		return q.Session, nil, ErrBusy
-	case reason == fold.ReasonNotOwner:
-		return "", nil, gate.ErrUnknownSession
-	case reason != "":
-		return "", nil, fmt.Errorf("begin the run: the log says %s", reason)
-	}
-	c := l.launch(q.Session, run)
-	return q.Session, c.feed.from(""), nil
-}
-
-func (l *Loop) model(name string) (Model, error) {
-	if name == "" {
-		return l.opt.Models[0], nil
-	}
-	i := slices.IndexFunc(l.opt.Models, func(m Model) bool { return m.Name() == name })
-	if i < 0 {
-		return nil, fmt.Errorf("%w: %.80q", ErrNoModel, name)
-	}
-	return l.opt.Models[i], nil
-}
-
-func (l *Loop) runDraft(q Query, m Model, run string) events.Draft {
-	query := events.NewPayload([]byte(q.Text))
-	e := &events.RunStarted{
-		RunID: run, Principal: q.Principal, Actor: q.Actor, Agent: mainAgent(), Query: query.Ref(events.MediaText), Model: m.Name(),
-		PromptDigest: events.DigestOf([]byte(l.opt.System)), ToolsDigest: l.digest, PolicyDigest: events.Digest(l.gate.Policy().Digest()),
-	}
-	d := events.Draft{Session: q.Session, Data: e, Payloads: []events.Payload{query}}
-	if q.System != "" {
-		p := events.NewPayload([]byte(q.System))
-		e.Prompt, e.PromptDigest = p.Ref(events.MediaText), events.DigestOf([]byte(q.System))
-		d.Payloads = append(d.Payloads, p)
-	}
-	return d
-}
-
-func mainAgent() events.Agent { return events.Agent{Name: "main"} }
-
-// owned reports, as an error, that the conversation is unknown or another
-// principal's: to the latter it does not exist.
-func (l *Loop) owned(ctx context.Context, session, principal string) error {
-	var owner string
-	if err := l.gate.View(ctx, session, func(s *fold.Session) { owner = s.Principal }); err != nil {
-		return err
-	}
-	if owner != principal {
-		return fmt.Errorf("%w: %.80q", gate.ErrUnknownSession, session)
-	}
-	return nil
-}
-
-// supersede ends the unfinished run and waits for its end.
-func (l *Loop) supersede(ctx context.Context, q Query) error {
-	found, err := l.gate.Cancel(ctx, q.Session, events.CauseSuperseded, q.Actor, "chat-api")
-	if err != nil || !found {
-		return err
-	}
-	return l.gate.Watch(ctx, q.Session, func(s *fold.Session) bool { return s.Run() == nil })
-}
-
-// Cancel ends the unfinished run of a conversation. ErrNothing where there is
-// none.
-func (l *Loop) Cancel(ctx context.Context, session, principal string, actor *events.Actor) error {
-	if err := l.owned(ctx, session, principal); err != nil {
-		return err
-	}
-	found, err := l.gate.Cancel(ctx, session, events.CauseCancelled, actor, "chat-api")
-	if err == nil && !found {
-		err = ErrNothing
-	}
-	return err
-}
-
-// Open returns a reader of the last run of a conversation for a client that
-// has seen lastID.
-func (l *Loop) Open(ctx context.Context, session, principal, lastID string) (*Reader, error) {
-	if err := l.owned(ctx, session, principal); err != nil {
-		return nil, err
-	}
-	feed, err := l.feedOf(ctx, session)
-	if err != nil {
-		return nil, err
-	}
-	return feed.from(lastID), nil
-}
-
-// feedOf returns the feed of a session's last run: the one in memory, or one
-// told anew from the log.
-func (l *Loop) feedOf(ctx context.Context, session string) (*Feed, error) {
-	var run string
-	err := l.gate.View(ctx, session, func(s *fold.Session) {
-		if n := len(s.Runs); n > 0 {
-			run = s.Runs[n-1].ID
-		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	if run == "" {
-		return nil, ErrNothing
-	}
-	l.mu.Lock()
-	c := l.active[session]
-	l.mu.Unlock()
-	if c != nil && c.run == run {
-		return c.feed, nil
-	}
-	n := l.narrator(session, run)
-	if err := n.catchUp(ctx); err != nil {
-		return nil, err
-	}
-	n.feed.end()
-	return n.feed, nil
-}
-
-// Pending lists what a conversation waits for, for the 409 of a new query.
-func (l *Loop) Pending(ctx context.Context, session string) ([]Pending, error) {
-	var out []Pending
-	err := l.gate.View(ctx, session, func(s *fold.Session) {
-		for _, q := range s.Requests {
-			if q.State == fold.Pending {
-				out = append(out, Pending{RequestID: q.RequestID, ToolName: q.Tool, ToolCallID: s.Calls[q.CallKey].CallID, at: q.At})
-			}
-		}
-	})
-	slices.SortFunc(out, func(a, b Pending) int { return a.at.Compare(b.at) })
-	return out, err
-}
-
-// Pending is one undecided request of a conversation.
-type Pending struct {
-	RequestID  string `json:"requestId"`
-	ToolCallID string `json:"toolCallId"`
-	ToolName   string `json:"toolName"`
-	at         events.Position
 }

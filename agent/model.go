@@ -130,6 +130,7 @@ const (
 	CodeUnavailable   = "unavailable"    // no connection, time-out, 429 or 5xx before the stream began
 	CodeLimit         = "limit"          // a line or turn beyond the documented bound
 	CodeLogRefused    = "log_refused"    // the audit log takes no new work: no audit, no action
+	CodeLost          = "calls_lost"     // the log holds a round without all of its calls
 )
 
 func (e *TurnError) Error() string { return e.Code + ": " + e.Message }

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/countersign-dev/countersign/events"
@@ -19,6 +20,7 @@ type narrator struct {
 	session *fold.Session // its own fold, to know what counts
 	row     int64         // told so far
 	feed    *Feed
+	caught  bool // catchUp has succeeded once
 	// streamed says that the text of the round under way went to the feed as
 	// it came.
 	streamed bool
@@ -28,15 +30,17 @@ type narrator struct {
 // turnStory gathers a turn's calls: they are told together, before anything
 // that follows from them.
 type turnStory struct {
-	batch  string
-	need   int
-	usage  events.Usage
-	calls  []EventCall
-	behind []Event
+	batch string
+	need  int
+	usage events.Usage
+	calls []EventCall
+	// What follows from the calls: the requests go before any result, also of
+	// a call that was refused in the same commit.
+	requests, results []Event
 }
 
 func (l *Loop) narrator(session, run string) *narrator {
-	return &narrator{loop: l, session: fold.NewSession(session), feed: newFeed(run, l.opt.Boot)}
+	return &narrator{loop: l, session: fold.NewSession(session), feed: newFeed(run, fmt.Sprintf("%s-%d", l.opt.Boot, l.feeds.Add(1)))}
 }
 
 // catchUp tells what the log holds now.
@@ -53,9 +57,14 @@ func (n *narrator) catchUp(ctx context.Context) error {
 			n.row = e.Row
 		}
 		if len(entries) < 256 {
-			return nil
+			break
 		}
 	}
+	if !n.caught {
+		n.caught = true
+		close(n.feed.told)
+	}
+	return nil
 }
 
 // tell adds the frames of one record. Payloads that cannot be read are said to
@@ -106,11 +115,8 @@ func (n *narrator) payload(ctx context.Context, carrier string, ref *events.Ref)
 func (n *narrator) round(ctx context.Context, r fold.Record, e *events.RoundFinished) {
 	if !n.streamed && e.Outcome != events.RoundFailed && e.Message != nil {
 		text, reasoning := n.loop.texts(e.Dialect, n.payload(ctx, r.Envelope.ID, e.Message))
-		for _, p := range []Event{{Type: EventReasoning, Data: reasoning}, {Type: EventToken, Data: text}} {
-			if p.Data != "" {
-				n.feed.piece(p)
-			}
-		}
+		n.say(EventReasoning, reasoning)
+		n.say(EventToken, text)
 	}
 	n.streamed = false
 	switch e.Outcome {
@@ -119,6 +125,12 @@ func (n *narrator) round(ctx context.Context, r fold.Record, e *events.RoundFini
 	case events.RoundText:
 		n.feed.lasting(finish(events.FinishStop, e.Usage))
 	case events.RoundFailed:
+	}
+}
+
+func (n *narrator) say(kind, text string) {
+	if text != "" {
+		n.feed.piece(kind, text)
 	}
 }
 
@@ -143,18 +155,21 @@ func (n *narrator) call(ctx context.Context, r fold.Record, e *events.ToolCall) 
 	n.turn = nil
 	n.feed.lasting(Event{Type: EventToolCall, ToolCalls: t.calls})
 	n.feed.lasting(finish(events.FinishToolCalls, t.usage))
-	for _, b := range t.behind {
-		n.feed.lasting(b)
+	for _, e := range slices.Concat(t.requests, t.results) {
+		n.feed.lasting(e)
 	}
 }
 
 // after tells an event of a turn, once the turn's calls are told.
 func (n *narrator) after(e Event) {
-	if n.turn != nil {
-		n.turn.behind = append(n.turn.behind, e)
-		return
+	switch t := n.turn; {
+	case t == nil:
+		n.feed.lasting(e)
+	case e.Type == EventApproval:
+		t.requests = append(t.requests, e)
+	default:
+		t.results = append(t.results, e)
 	}
-	n.feed.lasting(e)
 }
 
 // shown is arguments as clients see them: the text that would run.

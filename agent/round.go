@@ -26,9 +26,7 @@ func (d *driver) ask(ctx context.Context, st state) error {
 	if err != nil {
 		return d.fail(ctx, st, m.Dialect(), Turn{}, &TurnError{Code: CodeInvalidStream, Message: err.Error()})
 	}
-	if st.last != nil && st.last.Outcome == events.RoundFailed {
-		d.narrator.feed.piece(Event{Type: EventReset})
-	}
+	d.startOver(st)
 	turn, err := d.stream(ctx, m, req)
 	var broken *TurnError
 	switch {
@@ -36,10 +34,20 @@ func (d *driver) ask(ctx context.Context, st state) error {
 		return nil
 	case errors.As(err, &broken):
 		return d.fail(ctx, st, m.Dialect(), turn, broken)
-	case err != nil:
+	case err != nil && ctx.Err() != nil:
 		return err
+	case err != nil:
+		return d.fail(ctx, st, m.Dialect(), turn, &TurnError{Code: CodeInvalidStream, Message: err.Error()})
 	}
 	return d.recordTurn(ctx, st, m, turn)
+}
+
+// startOver tells clients to drop what an attempt at this round has shown.
+func (d *driver) startOver(st state) {
+	if d.narrator.streamed || st.last != nil && st.last.Outcome == events.RoundFailed {
+		d.narrator.feed.piece(EventReset, "")
+	}
+	d.narrator.streamed = false
 }
 
 // request rebuilds what the model is asked from the record.
@@ -85,12 +93,8 @@ func (d *driver) stream(ctx context.Context, m Model, req Request) (Turn, error)
 
 func (d *driver) sink(delta Delta) {
 	d.narrator.streamed = true
-	if delta.Reasoning != "" {
-		d.narrator.feed.piece(Event{Type: EventReasoning, Data: delta.Reasoning})
-	}
-	if delta.Text != "" {
-		d.narrator.feed.piece(Event{Type: EventToken, Data: delta.Text})
-	}
+	d.narrator.say(EventReasoning, delta.Reasoning)
+	d.narrator.say(EventToken, delta.Text)
 }
 
 // maxMessage bounds a model's message, so that the event that carries it fits
@@ -113,12 +117,24 @@ func (d *driver) recordTurn(ctx context.Context, st state, m Model, turn Turn) e
 	p := d.proposal(st, e.BatchID, round.ID, turn.Calls, ids)
 	p.Before = []events.Draft{round}
 	err := d.loop.gate.Propose(ctx, p)
+	if errors.Is(err, gate.ErrNotBack) {
+		return d.await(ctx, e.BatchID)
+	}
 	if gate.Refused(err) {
 		return d.fail(ctx, st, m.Dialect(), turn, &TurnError{
 			Code: CodeLogRefused, Message: "the audit log takes no new work now, so nothing of this turn runs: " + err.Error(),
 		})
 	}
 	return err
+}
+
+// await waits for a round that is in the log and has not come back: to ask
+// again before it has would be to ask twice.
+func (d *driver) await(ctx context.Context, batch string) error {
+	return d.loop.gate.Watch(ctx, d.session, func(s *fold.Session) bool {
+		run := s.Run()
+		return run == nil || run.ID != d.run || run.Last() != nil && run.Last().BatchID == batch
+	})
 }
 
 // roundDraft drafts the record of a round, with its message.
@@ -156,6 +172,9 @@ func (d *driver) fail(ctx context.Context, st state, dialect string, turn Turn, 
 	detail := events.NewPayload([]byte(broken.Message[:min(len(broken.Message), 32<<10)]))
 	e.Detail = detail.Ref(events.MediaText)
 	round.Payloads = append(round.Payloads, detail)
+	if broken.Retryable {
+		d.again = e.BatchID
+	}
 	d.loop.logger.WarnContext(ctx, "a model round failed", "session", d.session, "code", broken.Code)
 	return d.loop.gate.Record(ctx, round)
 }
@@ -192,10 +211,15 @@ func (d *driver) proposal(st state, batch, cause string, calls []Call, ids []str
 	return p
 }
 
-// propose records the calls of a round that its commit did not hold: only a
-// bus that is not one file can come to that.
-func (d *driver) propose(ctx context.Context, st state) error {
-	return fmt.Errorf("round %s asked for %d calls, %d are not recorded", st.last.BatchID, st.last.RoundFinished.Calls, len(st.missing))
+// lost ends a run whose last round stands in the log without all of its calls.
+// They share a commit, so only a log that somebody else wrote can be so.
+func (d *driver) lost(ctx context.Context, st state) error {
+	text := fmt.Sprintf("round %d asked for %d calls, %d of them are not in the log: nothing more of it runs",
+		st.last.Round, st.last.RoundFinished.Calls, st.missing)
+	p := events.NewPayload([]byte(text))
+	e := d.finished(st, events.FinishError)
+	e.Code, e.Detail = CodeLost, p.Ref(events.MediaText)
+	return d.loop.gate.Record(ctx, events.Draft{Session: d.session, Data: e, Payloads: []events.Payload{p}, Causation: st.run.EventID})
 }
 
 // clipped shortens what a provider said to what a name may have.

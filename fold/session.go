@@ -112,7 +112,6 @@ const (
 
 func counts() Outcome           { return Outcome{Counts: true} }
 func not(reason Reason) Outcome { return Outcome{Reason: reason} }
-func (o Outcome) refused() bool { return !o.Counts }
 
 // Apply moves the state by the next record of the session.
 func (s *Session) Apply(r Record) Outcome {

@@ -10,11 +10,12 @@ import (
 
 // Cancel ends the unfinished run of a session: in one commit the run is
 // cancelled and its pending requests are declined for the same cause; started
-// calls are told to stop. It reports whether there was such a run.
+// calls are told to stop. It reports whether there was such a run; one that is
+// cancelled already stays so.
 func (g *Gate) Cancel(ctx context.Context, session string, cause events.Cause, actor *events.Actor, via string) (bool, error) {
-	drafts, err := g.cancelDrafts(ctx, session, cause, actor, via)
+	drafts, found, err := g.cancelDrafts(ctx, session, cause, actor, via)
 	if err != nil || len(drafts) == 0 {
-		return false, err
+		return found, err
 	}
 	if _, err := g.append(ctx, session, drafts...); err != nil {
 		return false, fmt.Errorf("cancel: %w", err)
@@ -22,27 +23,27 @@ func (g *Gate) Cancel(ctx context.Context, session string, cause events.Cause, a
 	return true, nil
 }
 
-func (g *Gate) cancelDrafts(ctx context.Context, session string, cause events.Cause, actor *events.Actor, via string) ([]events.Draft, error) {
+func (g *Gate) cancelDrafts(ctx context.Context, session string, cause events.Cause, actor *events.Actor, via string) (drafts []events.Draft, found bool, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	s, err := g.load(ctx, session)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
+	defer g.unload(s)
 	run := s.Run()
 	if run == nil {
-		return nil, nil
+		return nil, false, nil
 	}
-	var drafts []events.Draft
 	if run.Cancelled == nil {
 		drafts = append(drafts, events.Draft{Session: session, Causation: run.EventID, Data: &events.RunCancelled{
 			RunID: run.ID, Cause: cause, Actor: actor, Via: via,
 		}})
 	}
 	for _, q := range s.Requests {
-		if q.State == fold.Pending {
+		if q.State == fold.Pending && s.Calls[q.CallKey].RunID == run.ID {
 			drafts = append(drafts, declineDraft(session, q, cause))
 		}
 	}
-	return drafts, nil
+	return drafts, true, nil
 }

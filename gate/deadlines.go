@@ -12,9 +12,13 @@ import (
 	"github.com/countersign-dev/countersign/fold"
 )
 
-// tooSoon is how long to wait before a time-out is tried again that the fold
-// found too early: the log's clock lags ours.
-const tooSoon = 50 * time.Millisecond
+const (
+	// tooSoon is how long what is due stays queued while it is being ended.
+	tooSoon = 50 * time.Millisecond
+	// afterFailure is how long to wait before an end is tried again that the
+	// log did not take.
+	afterFailure = time.Second
+)
 
 // deadlines is the queue of requests that wait for people, by when their time
 // runs out on the monotonic clock.
@@ -106,9 +110,10 @@ func (h *deadlineHeap) Pop() any {
 	return last
 }
 
-// schedule queues the time-out of a pending request. A live request waits its
-// whole time on the monotonic clock from when it came back; one found at a
-// start waits what the log's clock leaves of it.
+// schedule queues the end of a pending request. A live request waits its whole
+// time on the monotonic clock from when it came back; one found at a start
+// waits what the log's clock leaves of it. One whose run is over is due now.
+// mu is held.
 func (g *Gate) schedule(s *session, q *fold.Request, live bool) {
 	if q.State != fold.Pending {
 		return
@@ -117,10 +122,13 @@ func (g *Gate) schedule(s *session, q *fold.Request, live bool) {
 	if live {
 		left = q.Deadline.Sub(time.UnixMicro(s.Last.LogTime))
 	}
+	if cancelledRun(s.Session, s.Calls[q.CallKey]) {
+		left = 0
+	}
 	g.due.set(s.ID, q.RequestID, time.Now().Add(max(0, left)+time.Millisecond))
 }
 
-// expire publishes the time-outs that fall due.
+// expire ends the requests that fall due.
 func (g *Gate) expire(ctx context.Context) error {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
@@ -137,7 +145,7 @@ func (g *Gate) expire(ctx context.Context) error {
 	}
 }
 
-// timeOutAll publishes time-outs side by side, so that they share commits.
+// timeOutAll ends requests side by side, so that they share commits.
 func (g *Gate) timeOutAll(ctx context.Context, due []deadline) {
 	var group errgroup.Group
 	group.SetLimit(64)
@@ -145,33 +153,62 @@ func (g *Gate) timeOutAll(ctx context.Context, due []deadline) {
 		group.Go(func() error { return g.timeOut(ctx, d) })
 	}
 	if err := group.Wait(); err != nil && ctx.Err() == nil {
-		g.logger.WarnContext(ctx, "a time-out could not be recorded yet; it is tried again", "error", err)
+		g.logger.WarnContext(ctx, "the end of a request could not be recorded yet; it is tried again", "error", err)
 	}
 }
 
-// timeOut publishes one time-out. The request stays queued until the fold has
-// ended it, so a time-out that the fold finds too early is published again.
+// timeOut ends one request. It stays queued until the fold has ended it, so
+// what the log could not take, or the fold found too early, is published again.
 func (g *Gate) timeOut(ctx context.Context, d deadline) error {
-	draft, pending, err := g.ending(ctx, d.session, d.request, events.CauseTimeout)
+	draft, pending, err := g.ending(ctx, d.session, d.request)
 	if err != nil || !pending {
 		return err
 	}
-	_, err = g.append(ctx, d.session, draft)
-	return err
+	outcomes, err := g.append(ctx, d.session, draft)
+	if err != nil {
+		g.due.set(d.session, d.request, time.Now().Add(afterFailure))
+		return err
+	}
+	if outcomes[0].Reason == fold.ReasonTooEarly {
+		return g.postpone(ctx, d)
+	}
+	return nil
 }
 
-// ending drafts the gate's own decline of a request that is pending.
-func (g *Gate) ending(ctx context.Context, id, request string, cause events.Cause) (draft events.Draft, pending bool, err error) {
+// postpone waits out what the log's clock, which lags ours, leaves of a
+// request's time.
+func (g *Gate) postpone(ctx context.Context, d deadline) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s, err := g.load(ctx, d.session)
+	if err != nil {
+		return err
+	}
+	defer g.unload(s)
+	if q := s.Requests[d.request]; q != nil {
+		g.schedule(s, q, true)
+	}
+	return nil
+}
+
+// ending drafts the gate's own decline of a request that is pending: for its
+// time-out, or because its run is over.
+func (g *Gate) ending(ctx context.Context, id, request string) (draft events.Draft, pending bool, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	s, err := g.load(ctx, id)
 	if err != nil {
 		return events.Draft{}, false, err
 	}
+	defer g.unload(s)
 	q := s.Requests[request]
 	if q == nil || q.State != fold.Pending {
 		g.due.drop(request)
 		return events.Draft{}, false, nil
+	}
+	cause := events.CauseTimeout
+	if c := s.Calls[q.CallKey]; cancelledRun(s.Session, c) {
+		cause = causeOfCancel(s.Session, c)
 	}
 	return declineDraft(id, q, cause), true, nil
 }

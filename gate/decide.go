@@ -5,8 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
-	"time"
 
 	"github.com/countersign-dev/countersign/events"
 	"github.com/countersign-dev/countersign/fold"
@@ -57,18 +55,22 @@ func (g *Gate) Decide(ctx context.Context, r Ruling) (Answer, error) {
 		return Answer{}, err
 	}
 	defer unpin()
-	drafts, decision, answer := g.prepare(ctx, s, r)
-	if answer != nil {
-		if answer.Accepted {
-			return *answer, nil
-		}
-		return g.refused(ctx, id, r, answer.Reason)
+	p := g.prepare(ctx, s, r)
+	switch {
+	case p.first != nil:
+		return g.again(ctx, s, r, *p.first)
+	case p.why != "":
+		return g.refused(ctx, id, r, p.why)
 	}
-	outcomes, err := g.append(ctx, id, drafts...)
-	if err != nil {
-		return Answer{EventID: decision}, err
+	outcomes, err := g.append(ctx, id, p.drafts...)
+	switch {
+	case errors.Is(err, ErrNotBack):
+		return Answer{EventID: p.decision}, err
+	case err != nil:
+		g.forgetName(r.Actor.Person)
+		return Answer{}, err
 	}
-	return g.answerFor(ctx, s, r, decision, outcomes[len(outcomes)-1])
+	return g.answerFor(ctx, s, r, p.decision, outcomes[len(outcomes)-1])
 }
 
 // refused records an attempt that appended no decision. That the record of the
@@ -83,50 +85,69 @@ func (g *Gate) refused(ctx context.Context, session string, r Ruling, reason str
 	return Answer{Reason: reason}, nil
 }
 
-// prepare drafts a decision, or answers at once where that can be known.
-func (g *Gate) prepare(ctx context.Context, s *session, r Ruling) ([]events.Draft, string, *Answer) {
-	if r.Verdict == events.VerdictModify {
-		if why := g.unfit(s, r); why != "" {
-			return nil, "", &Answer{Reason: why}
-		}
-	}
-	var shown events.Digest
-	if r.ArgumentsDigest != "" {
-		var err error
-		if shown, err = g.textOf(ctx, s, r.RequestID); err != nil {
-			return nil, "", &Answer{Reason: "its arguments cannot be read now, so they could not be compared"}
-		}
-	}
+// prepared is what follows from a ruling: an earlier decision that it repeats,
+// why it cannot count, or the drafts of a decision.
+type prepared struct {
+	first    *fold.Vote
+	why      string
+	drafts   []events.Draft
+	decision string // the id of the last draft
+}
+
+// prepare drafts a decision, or finds out at once what can be known.
+func (g *Gate) prepare(ctx context.Context, s *session, r Ruling) prepared {
+	checked := g.check(ctx, s, r)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	q := s.Requests[r.RequestID]
 	if q == nil {
-		return nil, "", &Answer{Reason: "there is no such request"}
+		return prepared{why: "there is no such request"}
 	}
 	if first := repeated(q, r); first != nil {
-		return nil, "", first
+		if first.Verdict != r.Verdict {
+			return prepared{why: keyUsed}
+		}
+		return prepared{first: first}
 	}
-	if why := g.cannot(q, r, shown); why != "" {
-		return nil, "", &Answer{Reason: why}
+	if why := g.cannot(q, r, checked); why != "" {
+		return prepared{why: why}
 	}
 	drafts, id := g.decisionDrafts(s.ID, q, r)
-	return drafts, id, nil
+	return prepared{drafts: drafts, decision: id}
 }
 
-// textOf reads the current arguments of a request, where the ruling wants them
-// compared.
-func (g *Gate) textOf(ctx context.Context, s *session, request string) (events.Digest, error) {
+// checked is what was found out of a ruling without holding the gate's lock.
+type checked struct {
+	text   *events.Ref   // the current arguments then
+	digest events.Digest // of that text, as clients see it; "" where not asked for
+	unread error         // why that text could not be read
+	unfit  string        // why changed arguments cannot be what runs, or ""
+}
+
+func (g *Gate) check(ctx context.Context, s *session, r Ruling) (c checked) {
 	g.mu.Lock()
-	q := s.Requests[request]
-	var carrier string
-	var ref *events.Ref
+	var carrier, tool string
+	q := s.Requests[r.RequestID]
 	if q != nil {
-		carrier, ref = q.Carrier, q.Arguments
+		carrier, c.text, tool = q.Carrier, q.Arguments, q.Tool
 	}
 	g.mu.Unlock()
-	if ref == nil {
-		return "", nil
+	if q == nil {
+		return c
 	}
+	if r.ArgumentsDigest != "" {
+		c.digest, c.unread = g.digestOf(ctx, carrier, c.text)
+	}
+	if r.Verdict == events.VerdictModify {
+		if j := g.judge(tool, r.Arguments); j.effect == events.EffectDeny {
+			c.unfit = "the changed arguments cannot run: " + j.why
+		}
+	}
+	return c
+}
+
+// digestOf reads arguments and hashes them as clients see them.
+func (g *Gate) digestOf(ctx context.Context, carrier string, ref *events.Ref) (events.Digest, error) {
 	text, err := g.log.Payload(ctx, carrier, ref)
 	if err != nil {
 		return "", err
@@ -138,63 +159,21 @@ func (g *Gate) textOf(ctx context.Context, s *session, request string) (events.D
 	return events.DigestOf(args.Text), nil
 }
 
-// cannot says why a ruling cannot count now, or "".
-func (g *Gate) cannot(q *fold.Request, r Ruling, shown events.Digest) string {
+// cannot says why a ruling cannot count now, or "". Whether it is too late is
+// the log's to say: its clock may differ from ours.
+func (g *Gate) cannot(q *fold.Request, r Ruling, c checked) string {
 	switch {
 	case q.State != fold.Pending:
 		return g.ended(q)
 	case q.MayDecide(r.Actor) != "":
 		return notPermitted(q, r.Actor)
-	case g.now().After(q.Deadline):
-		return "its time is over: nobody answered before " + clock(q.Deadline)
-	case r.RequestDigest != "" && r.RequestDigest != q.Digest, r.ArgumentsDigest != "" && r.ArgumentsDigest != shown:
+	case r.ArgumentsDigest != "" && c.unread != nil:
+		return "its arguments cannot be read now, so they could not be compared"
+	case r.RequestDigest != "" && r.RequestDigest != q.Digest,
+		r.ArgumentsDigest != "" && (r.ArgumentsDigest != c.digest || c.text != q.Arguments):
 		return "the request has other arguments now than the ones that you saw; look at it again"
 	}
-	return ""
-}
-
-func notPermitted(q *fold.Request, a *events.Actor) string {
-	if a != nil && q.FourEyes && a.Person == q.Requester {
-		return "rule " + q.Rule + " asks for four eyes: who asked may not decide"
-	}
-	return fmt.Sprintf("rule %s does not let you decide this request", q.Rule)
-}
-
-func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
-
-// ended says what ended a request, by whom and when.
-func (g *Gate) ended(q *fold.Request) string {
-	if q.End == nil {
-		return "the request is closed: its call has ended"
-	}
-	when := clock(time.UnixMicro(q.End.At.LogTime))
-	switch {
-	case q.End.Cause == events.CauseTimeout:
-		return "the request expired at " + when + ": nobody answered in time"
-	case q.End.Cause == events.CauseHuman && q.State == fold.Approved:
-		return fmt.Sprintf("the request was approved by %s at %s", g.opt.Names(q.End.Actor.Person), when)
-	case q.End.Cause == events.CauseHuman:
-		return fmt.Sprintf("the request was declined by %s at %s", g.opt.Names(q.End.Actor.Person), when)
-	case q.End.Cause == events.CauseSuperseded:
-		return "the request was declined at " + when + " because a new query took its place"
-	default:
-		return fmt.Sprintf("the request was ended at %s (%s)", when, q.End.Cause)
-	}
-}
-
-// unfit says why changed arguments cannot be what runs, or "".
-func (g *Gate) unfit(s *session, r Ruling) string {
-	g.mu.Lock()
-	q := s.Requests[r.RequestID]
-	g.mu.Unlock()
-	if q == nil {
-		return ""
-	}
-	j := g.judge(q.Tool, r.Arguments)
-	if j.effect == events.EffectDeny {
-		return "the changed arguments cannot run: " + j.why
-	}
-	return ""
+	return c.unfit
 }
 
 // decisionDrafts drafts the person behind the actor, where the log does not
@@ -222,103 +201,9 @@ func (g *Gate) decisionDrafts(session string, q *fold.Request, r Ruling) ([]even
 // idempotency is the recorded form of a key: bound to its person, so that
 // nobody gets another's answer, and not the key itself.
 func idempotency(r Ruling) string {
-	if r.IdempotencyKey == "" {
+	if r.IdempotencyKey == "" || r.Actor == nil {
 		return ""
 	}
 	sum := sha256.Sum256([]byte("countersign/idempotency/1\n" + r.Actor.Person + "\n" + r.IdempotencyKey))
 	return hex.EncodeToString(sum[:])
-}
-
-// repeated answers a retry that carries the key of a decision that counted.
-func repeated(q *fold.Request, r Ruling) *Answer {
-	key := idempotency(r)
-	if key == "" {
-		return nil
-	}
-	for _, v := range votesOf(q) {
-		if v.Idempotency != key {
-			continue
-		}
-		if v.Verdict != r.Verdict {
-			return &Answer{Reason: "the Idempotency-Key was used for another decision"}
-		}
-		return &Answer{Accepted: true, Needed: q.Needed(), EventID: v.EventID}
-	}
-	return nil
-}
-
-func votesOf(q *fold.Request) []fold.Vote {
-	votes := append([]fold.Vote{}, q.Votes...)
-	votes = append(votes, q.Modifications...)
-	if q.End != nil {
-		votes = append(votes, *q.End)
-	}
-	return votes
-}
-
-// answerFor tells what the fold made of a decision. A modification is answered
-// after its revision, or the end of the request, has come back.
-func (g *Gate) answerFor(ctx context.Context, s *session, r Ruling, decision string, o fold.Outcome) (Answer, error) {
-	if o.Counts && r.Verdict == events.VerdictModify {
-		return g.modification(ctx, s, r, decision)
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	q := s.Requests[r.RequestID]
-	if o.Counts {
-		return Answer{Accepted: true, Needed: q.Needed(), EventID: decision}, nil
-	}
-	if first := repeated(q, r); first != nil {
-		return *first, nil
-	}
-	return Answer{Reason: g.whyNot(q, r, o.Reason), EventID: decision}, nil
-}
-
-func (g *Gate) whyNot(q *fold.Request, r Ruling, reason fold.Reason) string {
-	switch reason {
-	case fold.ReasonNotPending:
-		return g.ended(q)
-	case fold.ReasonOtherDigest:
-		return "the arguments were changed meanwhile; look at the request again"
-	case fold.ReasonTooLate:
-		return "its time is over: the answer came after " + clock(q.Deadline)
-	case fold.ReasonNotPermitted:
-		return notPermitted(q, r.Actor)
-	case fold.ReasonVoted:
-		return "you have approved it already; another person must too"
-	default:
-		return "it did not count (" + string(reason) + ")"
-	}
-}
-
-// modification waits for what a modification that counts became.
-func (g *Gate) modification(ctx context.Context, s *session, r Ruling, decision string) (Answer, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, g.opt.JudgedWithin, ErrNotBack)
-	defer cancel()
-	answer := Answer{EventID: decision}
-	err := g.Watch(ctx, s.ID, func(f *fold.Session) bool {
-		q := f.Requests[r.RequestID]
-		for _, m := range q.Modifications {
-			if m.EventID == decision && q.State == fold.Pending {
-				return false
-			}
-		}
-		answer.Accepted, answer.Needed, answer.Reason = g.became(q, decision)
-		return true
-	})
-	if errors.Is(err, ErrNotBack) || errors.Is(err, context.DeadlineExceeded) {
-		err = fmt.Errorf("%w within %v", ErrNotBack, g.opt.JudgedWithin)
-	}
-	return answer, err
-}
-
-// became says whether a modification's text is the one that holds.
-func (g *Gate) became(q *fold.Request, decision string) (accepted bool, needed int, reason string) {
-	if q.Revised == decision {
-		return true, q.Needed(), ""
-	}
-	if q.State != fold.Pending {
-		return false, 0, g.ended(q)
-	}
-	return false, 0, "the changed arguments were refused or changed again meanwhile; look at the request again"
 }

@@ -72,6 +72,14 @@ func (g *Gate) note(name string, digest events.Digest) {
 	g.newlyKnown[name] = digest
 }
 
+// forgetName makes the next decision of a person carry the name again: the log
+// did not take it.
+func (g *Gate) forgetName(person string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.named, person)
+}
+
 // personDraft drafts the name behind a person's id, once a boot and name: what
 // the log has is a payload, which may be erased, so it is not relied on. mu is
 // held.

@@ -10,10 +10,9 @@ import (
 // explain is the text of a call that did not run: it says who or what ended
 // it, truthfully, and what the reviewer wrote.
 func (g *Gate) explain(ctx context.Context, p plan) string {
-	const notRun = " The tool was not run."
 	switch p.over {
 	case events.CauseHuman:
-		return g.declinedBy(ctx, p) + notRun
+		return g.declinedBy(ctx, p)
 	case events.CauseTimeout:
 		if p.vote == nil {
 			return "The call was approved, but it was not started in time, so the approval has lapsed." + notRun
@@ -29,28 +28,46 @@ func (g *Gate) explain(ctx context.Context, p plan) string {
 		return "Declined by the approval handler." + notRun
 	case events.CauseStale:
 		return "What the call would change is no longer what was approved." + notRun
-	case events.CauseGateError, events.CauseDeliveryFailed, events.CauseExecutorLost, events.CauseStandingRule, events.CauseBypass:
+	case events.CauseExecutorLost:
+		return lostText
+	case events.CauseGateError, events.CauseDeliveryFailed, events.CauseStandingRule, events.CauseBypass:
 		return "The approval gate could not record or judge the start of this call; this is no person's refusal." + notRun
 	}
 	return "The call ended." + notRun
 }
 
-func (g *Gate) declinedBy(ctx context.Context, p plan) string {
+// DeclinedText is what the model is told of a call that a person declined:
+// who, and what they wrote.
+func DeclinedText(name, comment string) string {
 	text := "Declined by a reviewer"
-	if p.vote == nil {
-		return text + "."
-	}
-	if a := p.vote.Actor; a != nil {
-		text += " (" + g.opt.Names(a.Person) + ")"
+	if name != "" {
+		text += " (" + name + ")"
 	}
 	text += "."
+	if comment != "" {
+		text += " The reviewer's comment: " + comment + "\n"
+	}
+	return text + notRun
+}
+
+// notRun ends every text about a call that did not start.
+const notRun = " The tool was not run."
+
+func (g *Gate) declinedBy(ctx context.Context, p plan) string {
+	if p.vote == nil {
+		return DeclinedText("", "")
+	}
+	name := ""
+	if a := p.vote.Actor; a != nil {
+		name = g.opt.Names(a.Person)
+	}
 	if p.vote.Comment == nil {
-		return text
+		return DeclinedText(name, "")
 	}
 	comment, err := g.log.Payload(ctx, p.vote.EventID, p.vote.Comment)
 	if err != nil {
 		g.logger.WarnContext(ctx, "a reviewer's comment could not be read", "error", err)
-		return text + " The reviewer's comment could not be read."
+		comment = []byte("(it could not be read)")
 	}
-	return text + " The reviewer's comment: " + string(comment) + "\n"
+	return DeclinedText(name, string(comment))
 }

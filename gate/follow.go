@@ -44,7 +44,7 @@ func (g *Gate) follow(ctx context.Context) error {
 func (g *Gate) row() int64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.applied
+	return g.applied.row
 }
 
 // step folds one batch and returns how many entries it had.
@@ -68,7 +68,7 @@ func (g *Gate) step(ctx context.Context, live bool) (int, error) {
 		if s != nil {
 			touched[s] = struct{}{}
 		}
-		g.applied = entries[i].Row
+		g.applied = place{entries[i].Row, r.Digest}
 	}
 	for s := range touched {
 		s.wake()
@@ -136,7 +136,10 @@ func (g *Gate) react(s *session, r fold.Record, live bool) {
 			g.settled(q)
 		}
 	case *events.RunCancelled:
-		g.stopRun(s.ID, e)
+		g.stopRun(s.ID, e.RunID)
+		g.endRequests(s, e.RunID, live)
+	case *events.RunFinished:
+		g.endRequests(s, e.RunID, live)
 	}
 }
 
@@ -149,11 +152,22 @@ func (g *Gate) settled(q *fold.Request) {
 	}
 }
 
-// stopRun tells the started calls of a run to stop.
-func (g *Gate) stopRun(session string, e *events.RunCancelled) {
-	for id, c := range g.running {
-		if id.session == session && c.run == e.RunID {
+// stopRun tells the started calls of a run to stop. mu is held.
+func (g *Gate) stopRun(session, run string) {
+	for id, c := range g.runs {
+		if id.session == session && c.run == run {
 			c.stop(errCancelled)
+		}
+	}
+}
+
+// endRequests makes the pending requests of a run that is over fall due: who
+// cancels declines them in the same commit, but a turn may arrive just after.
+// mu is held.
+func (g *Gate) endRequests(s *session, run string, live bool) {
+	for _, q := range s.Requests {
+		if s.Calls[q.CallKey].RunID == run {
+			g.schedule(s, q, live)
 		}
 	}
 }
@@ -171,7 +185,7 @@ func (g *Gate) load(ctx context.Context, id string) (*session, error) {
 			return nil, fmt.Errorf("load session %.80q: %w", id, err)
 		}
 		for _, e := range entries {
-			if e.Row > g.applied {
+			if e.Row > g.applied.row {
 				entries = nil
 				break
 			}
@@ -210,68 +224,4 @@ func (g *Gate) pin(ctx context.Context, id string) (*session, func(), error) {
 		s.pins--
 		g.unload(s)
 	}, nil
-}
-
-// append makes drafts of one session durable and waits until the fold has
-// judged them. It returns one outcome a draft.
-func (g *Gate) append(ctx context.Context, id string, drafts ...events.Draft) ([]fold.Outcome, error) {
-	s, unpin, err := g.pin(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	defer unpin()
-	waits := g.await(drafts)
-	defer g.forget(drafts)
-	appended, err := g.log.Append(ctx, drafts...)
-	if err != nil {
-		return nil, err
-	}
-	return g.judged(ctx, s, appended, waits)
-}
-
-func (g *Gate) await(drafts []events.Draft) []*fold.Outcome {
-	waits := make([]*fold.Outcome, len(drafts))
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for i := range drafts {
-		if drafts[i].ID == "" {
-			drafts[i].ID = events.NewID()
-		}
-		waits[i] = &fold.Outcome{}
-		g.awaited[drafts[i].ID] = waits[i]
-	}
-	return waits
-}
-
-func (g *Gate) forget(drafts []events.Draft) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, d := range drafts {
-		delete(g.awaited, d.ID)
-	}
-}
-
-// judged waits until the fold has passed what was appended.
-func (g *Gate) judged(ctx context.Context, s *session, a events.Appended, waits []*fold.Outcome) ([]fold.Outcome, error) {
-	late := time.NewTimer(g.opt.JudgedWithin)
-	defer late.Stop()
-	for {
-		g.mu.Lock()
-		passed, changed := g.applied >= a.Row, s.changed
-		outcomes := make([]fold.Outcome, len(waits))
-		for i, w := range waits {
-			outcomes[i] = *w
-		}
-		g.mu.Unlock()
-		if passed {
-			return outcomes, nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return nil, fmt.Errorf("%w: %w", ErrNotBack, context.Cause(ctx))
-		case <-late.C:
-			return nil, fmt.Errorf("%w within %v", ErrNotBack, g.opt.JudgedWithin)
-		}
-	}
 }

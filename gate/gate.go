@@ -23,6 +23,11 @@ var (
 	// ErrNotBack: what was appended is durable, but has not come back through
 	// the log in time; what it did is not known yet.
 	ErrNotBack = errors.New("appended, but not yet judged")
+	// ErrStopped: Run has ended, so nothing is judged any more.
+	ErrStopped = errors.New("the gate has stopped")
+	// ErrNotCounted: the log holds what was appended, and the fold found that
+	// it does not count.
+	ErrNotCounted = errors.New("recorded, but it does not count")
 )
 
 // Log is what the gate needs of the bus.
@@ -78,25 +83,34 @@ type Gate struct {
 	due      *deadlines
 	revise   chan struct{} // told when modifications has grown
 	ready    chan struct{} // closed when Run has caught up and recovered
+	stopped  chan struct{} // closed when Run has ended
 
 	saved int64 // row up to which gate.db is written; owned by persist
 
 	mu            sync.Mutex
 	sessions      map[string]*session      // loaded ones; mu
-	applied       int64                    // row up to which loaded sessions are folded; mu
+	applied       place                    // up to which loaded sessions are folded; mu
 	awaited       map[string]*fold.Outcome // what became of events that somebody waits for, by id; mu
 	modifications []modification           // that counted and wait for their revision; mu
 	carrying      map[callID]struct{}      // calls that a Carry of this process has in hand; mu
-	running       map[callID]runningCall   // started calls; mu
+	runs          map[callID]runningCall   // calls that run, or are about to; mu
 	pending       map[string]int           // undecided requests by principal; mu
 	known         map[string]events.Digest // definitions that the log has; mu
 	named         map[string]events.Digest // people's names that this boot has recorded; mu
 
 	// What gate.db does not know yet: sessions that moved, requests to their
-	// session, definitions; mu.
+	// session, definitions; and the requests that are being written. mu.
 	dirty      map[string]bool
 	newest     map[string]string
 	newlyKnown map[string]events.Digest
+	saving     map[string]string
+}
+
+// place is a row of the log, with the digest of its envelope by which another
+// log is told from ours.
+type place struct {
+	row    int64
+	digest events.Digest
 }
 
 // session is a loaded session.
@@ -130,12 +144,13 @@ func New(ctx context.Context, o Options) (*Gate, error) {
 	g := &Gate{
 		log: o.Log, policy: o.Policy, tools: tools, store: st, executor: o.Node + "/" + o.Boot, node: o.Node, opt: o,
 		logger: o.Logger, now: o.Clock, due: newDeadlines(), revise: make(chan struct{}, 1), ready: make(chan struct{}),
+		stopped:  make(chan struct{}),
 		sessions: map[string]*session{}, awaited: map[string]*fold.Outcome{}, carrying: map[callID]struct{}{},
-		running: map[callID]runningCall{}, pending: map[string]int{}, known: map[string]events.Digest{},
+		runs: map[callID]runningCall{}, pending: map[string]int{}, known: map[string]events.Digest{},
 		named: map[string]events.Digest{}, dirty: map[string]bool{}, newest: map[string]string{}, newlyKnown: map[string]events.Digest{},
 	}
-	if err := g.restore(ctx); err != nil {
-		return nil, errors.Join(err, st.close())
+	if err := g.restoreOrRemake(ctx); err != nil {
+		return nil, errors.Join(err, g.store.close())
 	}
 	return g, nil
 }
@@ -165,9 +180,18 @@ func (o Options) withDefaults() Options {
 // Run follows the log until ctx ends or the log fails. It catches up, ends
 // what a process of this node left started, and then serves.
 func (g *Gate) Run(ctx context.Context) error {
-	if err := g.catchUp(ctx); err != nil {
-		return fmt.Errorf("gate: %w", err)
+	defer close(g.stopped)
+	err := g.catchUp(ctx)
+	if err == nil {
+		err = g.serve(ctx)
 	}
+	if errors.Is(err, context.Canceled) {
+		err = nil
+	}
+	return errors.Join(err, g.store.close())
+}
+
+func (g *Gate) serve(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return g.follow(ctx) })
 	group.Go(func() error { return g.expire(ctx) })
@@ -180,11 +204,7 @@ func (g *Gate) Run(ctx context.Context) error {
 		close(g.ready)
 		return nil
 	})
-	err := group.Wait()
-	if errors.Is(err, context.Canceled) {
-		err = nil
-	}
-	return errors.Join(err, g.store.close())
+	return group.Wait()
 }
 
 // Ready returns a channel that is closed when Run has caught up with the log.
@@ -214,7 +234,8 @@ func (g *Gate) View(ctx context.Context, id string, f func(*fold.Session)) error
 }
 
 // Watch calls f with the state of a session now and after every change, until
-// f returns true or ctx ends. f is called under the gate's lock.
+// f returns true or ctx ends. f is called under the gate's lock. ErrStopped
+// when nothing will change any more.
 func (g *Gate) Watch(ctx context.Context, id string, f func(*fold.Session) (done bool)) error {
 	s, unpin, err := g.pin(ctx, id)
 	if err != nil {
@@ -228,6 +249,8 @@ func (g *Gate) Watch(ctx context.Context, id string, f func(*fold.Session) (done
 		}
 		select {
 		case <-changed:
+		case <-g.stopped:
+			return ErrStopped
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

@@ -103,7 +103,7 @@ func (g *Gate) judge(tool string, arguments []byte) judgement {
 		return refuse(t, ruleSize, fmt.Sprintf("The arguments have %d bytes; at most %d can be recorded, so the tool was not run.", len(arguments), MaxArguments))
 	}
 	if err := t.fits(arguments); err != nil {
-		return refuse(t, ruleArguments, fmt.Sprintf("The tool was not run: %v.", err))
+		return refuse(t, ruleArguments, "The tool was not run: "+clipTo(err.Error(), maxWhy)+".")
 	}
 	v := g.policy.Judge(policy.Call{Tool: t.Name, Source: string(t.Source), Server: t.Server})
 	return judgement{tool: t, effect: events.Effect(v.Effect), rule: v.Rule, why: v.Why, policy: v}
@@ -162,14 +162,21 @@ func (g *Gate) terms(j judgement) events.Terms {
 	}
 }
 
-// clip shortens a text to what a name may have, visibly, on a character's edge.
-func clip(s string) string {
+// maxWhy bounds what a model reads of why its arguments are refused: they may
+// hold names of any length.
+const maxWhy = 2 << 10
+
+// clip shortens a text to what a name may have.
+func clip(s string) string { return clipTo(s, events.MaxNameBytes) }
+
+// clipTo shortens a text to some bytes, visibly, on a character's edge.
+func clipTo(s string, most int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	const mark = "…"
-	if len(s) <= events.MaxNameBytes {
+	if len(s) <= most {
 		return s
 	}
-	cut := events.MaxNameBytes - len(mark)
+	cut := most - len(mark)
 	for cut > 0 && s[cut]&0xC0 == 0x80 {
 		cut--
 	}

@@ -45,6 +45,8 @@ type ProposedCall struct {
 // Propose records a turn's calls, what policy says of each, and a request for
 // each that must ask, in one commit. A call that is denied or that no tool can
 // run gets its result in the same commit. When it returns the fold has them.
+// ErrNotCounted where the fold refused one: its key was used, or the
+// conversation is another's or has no such run.
 func (g *Gate) Propose(ctx context.Context, p Proposal) error {
 	drafts := append([]events.Draft{}, p.Before...)
 	asking := 0
@@ -58,8 +60,16 @@ func (g *Gate) Propose(ctx context.Context, p Proposal) error {
 	if len(drafts) == 0 {
 		return nil
 	}
-	_, err := g.append(ctx, p.Session, drafts...)
-	return err
+	outcomes, err := g.append(ctx, p.Session, drafts...)
+	if err != nil {
+		return err
+	}
+	for i, o := range outcomes {
+		if !o.Counts {
+			return fmt.Errorf("%w: %s of session %.80q: %s", ErrNotCounted, drafts[i].Data.Type(), p.Session, o.Reason)
+		}
+	}
+	return nil
 }
 
 // proposeCall drafts a call, and what follows from it at once.
@@ -130,11 +140,11 @@ func denied(callEvent, session string, call *events.ToolCall, j judgement) event
 	if !j.refused {
 		text, status = deniedText(j), events.StatusDeclined
 	}
-	p := events.NewPayload([]byte(text))
+	p, ref := resultPayload(Output{Content: []byte(text)})
 	return events.Draft{
 		Session: session, Causation: callEvent, Payloads: []events.Payload{p},
 		Data: &events.ToolResult{
-			CallKey: call.CallKey, Tool: call.Tool, Status: status, Cause: events.CausePolicy, Rule: j.rule, Result: p.Ref(events.MediaText),
+			CallKey: call.CallKey, Tool: call.Tool, Status: status, Cause: events.CausePolicy, Rule: j.rule, Result: ref,
 		},
 	}
 }

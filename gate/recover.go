@@ -1,8 +1,11 @@
 package gate
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/countersign-dev/countersign/events"
 )
@@ -11,42 +14,58 @@ import (
 // the result of: such calls become ambiguous, and are never run again.
 func (g *Gate) recover(ctx context.Context) error {
 	for _, id := range g.Unfinished() {
-		drafts := g.lost(id)
-		if len(drafts) == 0 {
-			continue
-		}
-		if _, err := g.append(ctx, id, drafts...); err != nil {
-			return fmt.Errorf("gate: recover session %.80q: %w", id, err)
+		for keys := range slices.Chunk(g.lost(id), recoverAtOnce) {
+			_, err := g.append(ctx, id, g.lostDrafts(id, keys)...)
+			if err != nil && !errors.Is(err, ErrNotBack) {
+				return fmt.Errorf("gate: recover session %.80q: %w", id, err)
+			}
 		}
 	}
-	return nil
+	return context.Cause(ctx)
 }
 
-func (g *Gate) lost(id string) []events.Draft {
+// recoverAtOnce bounds the calls of one commit, whose keys one event names.
+const recoverAtOnce = 64
+
+// lostText is what the model reads of a call whose result nobody told.
+const lostText = "This tool was started, but its result was lost: whether it had its effect is unknown. It was not run again."
+
+// lost returns the calls of a session that were started by a process that is
+// gone, in the model's order.
+func (g *Gate) lost(id string) []events.CallKey {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	s := g.sessions[id]
 	if s == nil {
 		return nil
 	}
-	var drafts []events.Draft
 	var keys []events.CallKey
 	for key, c := range s.Calls {
-		if c.Start == nil || c.Result != nil || !g.gone(c.Start.Executor) {
-			continue
+		if c.Start != nil && c.Result == nil && g.gone(c.Start.Executor) {
+			keys = append(keys, key)
 		}
-		keys = append(keys, key)
-		p := events.NewPayload([]byte("The process that ran this tool ended before it told the result: whether the tool had its effect is unknown. It was not run again."))
+	}
+	slices.SortFunc(keys, func(a, b events.CallKey) int {
+		return cmp.Or(cmp.Compare(a.BatchID, b.BatchID), cmp.Compare(a.Index, b.Index))
+	})
+	return keys
+}
+
+// lostDrafts says what was found and ends each call.
+func (g *Gate) lostDrafts(id string, keys []events.CallKey) []events.Draft {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	drafts := []events.Draft{{Session: id, Data: &events.Recovered{BootID: g.opt.Boot, Calls: keys}}}
+	for _, key := range keys {
+		c := g.sessions[id].Calls[key]
+		p := events.NewPayload([]byte(lostText))
 		drafts = append(drafts, events.Draft{
 			Session: id, Causation: c.Start.EventID, Payloads: []events.Payload{p},
 			Data: &events.ToolResult{
 				CallKey: key, Tool: c.Tool, Status: events.StatusAmbiguous, Cause: events.CauseExecutorLost,
-				Rule: c.Rule, Result: p.Ref(events.MediaText),
+				Rule: ruleOf(*c), Result: p.Ref(events.MediaText),
 			},
 		})
 	}
-	if len(keys) == 0 {
-		return nil
-	}
-	return append([]events.Draft{{Session: id, Data: &events.Recovered{BootID: g.opt.Boot, Calls: keys}}}, drafts...)
+	return drafts
 }

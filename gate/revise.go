@@ -2,6 +2,8 @@ package gate
 
 import (
 	"context"
+	"errors"
+	"time"
 
 	"github.com/countersign-dev/countersign/events"
 	"github.com/countersign-dev/countersign/fold"
@@ -27,20 +29,36 @@ func (g *Gate) takeModifications() []modification {
 	return m
 }
 
-// reviseAll judges modifications again and records what they became.
+// reviseAll judges modifications again and records what they became. What
+// could not be recorded is tried again, while its request is pending.
 func (g *Gate) reviseAll(ctx context.Context) error {
+	var waiting []modification
 	for {
-		for _, m := range g.takeModifications() {
-			if err := g.reviseOne(ctx, m); err != nil && ctx.Err() == nil {
-				g.logger.WarnContext(ctx, "a modification could not be judged; its request stays as it was", "request", m.request, "error", err)
-			}
+		waiting = g.reviseEach(ctx, append(waiting, g.takeModifications()...))
+		var again <-chan time.Time
+		if len(waiting) > 0 {
+			again = time.After(afterFailure)
 		}
 		select {
 		case <-g.revise:
+		case <-again:
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// reviseEach returns the modifications that must be tried again.
+func (g *Gate) reviseEach(ctx context.Context, all []modification) (failed []modification) {
+	for _, m := range all {
+		err := g.reviseOne(ctx, m)
+		if err == nil || errors.Is(err, ErrNotBack) || ctx.Err() != nil {
+			continue
+		}
+		g.logger.WarnContext(ctx, "a modification could not be judged yet; it is tried again", "request", m.request, "error", err)
+		failed = append(failed, m)
+	}
+	return failed
 }
 
 func (g *Gate) reviseOne(ctx context.Context, m modification) error {
@@ -49,10 +67,13 @@ func (g *Gate) reviseOne(ctx context.Context, m modification) error {
 		return err
 	}
 	text, err := g.log.Payload(ctx, vote.EventID, vote.Arguments)
-	if err != nil {
+	if err != nil && !errors.Is(err, events.ErrNoPayload) {
 		return err
 	}
 	j := g.judge(q.Tool, text)
+	if err != nil {
+		j = refuse(j.tool, ruleArguments, "the changed arguments cannot be read any more")
+	}
 	e := &events.Revision{
 		RequestID: q.RequestID, Number: q.Revision + 1, Arguments: vote.Arguments.CarriedBy(vote.EventID), By: vote.Actor.Person,
 		Outcome: events.RevisionAsks, Terms: g.terms(j),
@@ -78,6 +99,7 @@ func (g *Gate) waiting(ctx context.Context, m modification) (fold.Request, fold.
 	if err != nil {
 		return fold.Request{}, fold.Vote{}, false, err
 	}
+	defer g.unload(s)
 	q := s.Requests[m.request]
 	if q == nil || q.State != fold.Pending {
 		return fold.Request{}, fold.Vote{}, false, nil

@@ -9,10 +9,8 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
-	"time"
 
 	"github.com/countersign-dev/countersign/events"
-	"github.com/countersign-dev/countersign/fold"
 	"github.com/countersign-dev/countersign/internal/sqlite"
 )
 
@@ -26,8 +24,8 @@ var schemaFiles embed.FS
 // with them, and the log is read again from there.
 type store struct{ db *sqlite.DB }
 
-// openStore opens gate.db. A file that cannot be used is put aside and made
-// anew: all that it holds is in the log.
+// openStore opens gate.db. A damaged file is made anew: all that it holds is in
+// the log.
 func openStore(ctx context.Context, path string, logger *slog.Logger) (*store, error) {
 	if path == "" {
 		db, err := sqlite.OpenMemory(ctx)
@@ -37,10 +35,14 @@ func openStore(ctx context.Context, path string, logger *slog.Logger) (*store, e
 		return migrated(ctx, db)
 	}
 	st, err := openFile(ctx, path)
-	if err == nil || errors.Is(err, sqlite.ErrNewer) {
+	if !sqlite.IsCorrupt(err) {
 		return st, err
 	}
-	logger.WarnContext(ctx, "gate.db cannot be used and is made anew from the journal", "path", path, "error", err)
+	return remakeStore(ctx, path, logger, err)
+}
+
+func remakeStore(ctx context.Context, path string, logger *slog.Logger, why error) (*store, error) {
+	logger.WarnContext(ctx, "gate.db is damaged and is made anew from the journal", "path", path, "error", why)
 	for _, suffix := range []string{"", "-wal", "-shm"} {
 		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("make gate.db anew: %w", err)
@@ -70,14 +72,20 @@ func migrated(ctx context.Context, db *sqlite.DB) (*store, error) {
 
 func (st *store) close() error { return st.db.Close() }
 
-// position returns the row up to which the file is true.
-func (st *store) position(ctx context.Context) (int64, error) {
-	var row int64
-	err := st.db.Read.QueryRowContext(ctx, "SELECT row FROM position").Scan(&row)
+// position returns the place up to which the file is true.
+func (st *store) position(ctx context.Context) (place, error) {
+	var at place
+	err := st.db.Read.QueryRowContext(ctx, "SELECT row, digest FROM position").Scan(&at.row, &at.digest)
 	if errors.Is(err, sql.ErrNoRows) {
-		return 0, nil
+		return place{}, nil
 	}
-	return row, err
+	return at, err
+}
+
+// clear forgets everything.
+func (st *store) clear(ctx context.Context) error {
+	_, err := st.db.Write.ExecContext(ctx, "DELETE FROM position; DELETE FROM unfinished; DELETE FROM requests; DELETE FROM known")
+	return err
 }
 
 func (st *store) unfinished(ctx context.Context) ([]string, error) {
@@ -124,9 +132,9 @@ func (st *store) session(ctx context.Context, request string) (string, error) {
 	return id, err
 }
 
-// changes are what gate.db does not know yet, up to a row.
+// changes are what gate.db does not know yet, up to a place.
 type changes struct {
-	row      int64
+	at       place
 	sessions map[string]bool // to whether they are unfinished
 	requests map[string]string
 	known    map[string]events.Digest
@@ -143,7 +151,7 @@ func (st *store) save(ctx context.Context, c changes) error {
 			_, err = tx.ExecContext(ctx, query, args...)
 		}
 	}
-	exec("INSERT INTO position (one, row) VALUES (1, ?) ON CONFLICT (one) DO UPDATE SET row = excluded.row", c.row)
+	exec("INSERT OR REPLACE INTO position (one, row, digest) VALUES (1, ?, ?)", c.at.row, string(c.at.digest))
 	for id, open := range c.sessions {
 		if open {
 			exec("INSERT OR IGNORE INTO unfinished (session) VALUES (?)", id)
@@ -161,118 +169,4 @@ func (st *store) save(ctx context.Context, c changes) error {
 		return err
 	}
 	return tx.Commit()
-}
-
-// restore loads what was unfinished when gate.db was last written.
-func (g *Gate) restore(ctx context.Context) error {
-	row, err := g.store.position(ctx)
-	if err != nil {
-		return fmt.Errorf("gate.db: %w", err)
-	}
-	ids, err := g.store.unfinished(ctx)
-	if err != nil {
-		return fmt.Errorf("gate.db: %w", err)
-	}
-	known, err := g.store.known(ctx)
-	if err != nil {
-		return fmt.Errorf("gate.db: %w", err)
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.applied, g.known = row, known
-	for _, id := range ids {
-		s, err := g.load(ctx, id)
-		if err != nil {
-			return err
-		}
-		g.resume(s)
-	}
-	return nil
-}
-
-// resume takes up what a loaded session waits for. mu is held.
-func (g *Gate) resume(s *session) {
-	for _, q := range s.Requests {
-		if q.State != fold.Pending {
-			continue
-		}
-		g.pending[q.Requester]++
-		g.schedule(s, q, false)
-		for _, m := range q.Modifications {
-			g.modified(modification{session: s.ID, request: q.RequestID, decision: m.EventID})
-		}
-	}
-}
-
-// persist writes gate.db now and then, and once at the end.
-func (g *Gate) persist(ctx context.Context) error {
-	ticker := time.NewTicker(persistGap)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ticker.C:
-			if err := g.flush(ctx); err != nil && ctx.Err() == nil {
-				g.logger.WarnContext(ctx, "gate.db could not be written; the next start reads more", "error", err)
-			}
-		case <-ctx.Done():
-			return errors.Join(g.flush(context.WithoutCancel(ctx)), context.Cause(ctx))
-		}
-	}
-}
-
-func (g *Gate) flush(ctx context.Context) error {
-	c := g.takeChanges()
-	if c.row == g.saved {
-		return nil
-	}
-	if err := g.store.save(ctx, c); err != nil {
-		g.putBack(c)
-		return err
-	}
-	g.saved = c.row
-	return nil
-}
-
-func (g *Gate) takeChanges() changes {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	c := changes{row: g.applied, sessions: map[string]bool{}, requests: g.newest, known: g.newlyKnown}
-	for id := range g.dirty {
-		s := g.sessions[id]
-		c.sessions[id] = s != nil && s.Busy()
-	}
-	g.dirty, g.newest, g.newlyKnown = map[string]bool{}, map[string]string{}, map[string]events.Digest{}
-	return c
-}
-
-// putBack keeps changes that could not be written for the next try.
-func (g *Gate) putBack(c changes) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for id := range c.sessions {
-		g.dirty[id] = true
-	}
-	for request, session := range c.requests {
-		g.newest[request] = session
-	}
-	for name, digest := range c.known {
-		if _, newer := g.newlyKnown[name]; !newer {
-			g.newlyKnown[name] = digest
-		}
-	}
-}
-
-// sessionOf returns the session of a request, or "".
-func (g *Gate) sessionOf(ctx context.Context, request string) (string, error) {
-	g.mu.Lock()
-	id := g.newest[request]
-	g.mu.Unlock()
-	if id != "" || len(request) > events.MaxNameBytes {
-		return id, nil
-	}
-	id, err := g.store.session(ctx, request)
-	if err != nil {
-		return "", fmt.Errorf("gate.db: look up a request: %w", err)
-	}
-	return id, nil
 }

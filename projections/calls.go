@@ -14,9 +14,12 @@ type Filter struct {
 	Tool    string
 	State   CallState
 	Session string
+	Reader  Reader // whose history it is
 }
 
-func (f Filter) list() string { return fmt.Sprintf("calls %q %q %q", f.Tool, f.State, f.Session) }
+func (f Filter) list() string {
+	return fmt.Sprintf("calls %q %q %q %q", f.Tool, f.State, f.Session, f.Reader.list())
+}
 
 // where returns the conditions of the filter. Its texts are parameters, never
 // part of the query.
@@ -29,10 +32,11 @@ func (f Filter) where() (string, []any) {
 			args = append(args, c.value)
 		}
 	}
-	return b.String(), args
+	visible, more := f.Reader.where("c.session")
+	return b.String() + visible, append(args, more...)
 }
 
-const selectCalls = `SELECT c.session, c.state, c.doc, coalesce(q.doc, ''), coalesce(q.text_in, '')
+const selectCalls = `SELECT c.session, c.state, c.doc, coalesce(q.doc, '')
 	FROM calls c LEFT JOIN requests q ON q.id = c.request`
 
 // History returns calls, the newest first. cursor is "" or a Next of the same
@@ -62,7 +66,7 @@ func (v *Views) Turn(ctx context.Context, session, batch string, limit int) ([]C
 func scanCall(scan func(...any) error) (Call, error) {
 	var c Call
 	var text, request string
-	if err := scan(&c.Session, &c.State, &text, &request, &c.TextIn); err != nil {
+	if err := scan(&c.Session, &c.State, &text, &request); err != nil {
 		return c, err
 	}
 	if err := undoc(text, &c.Call); err != nil || request == "" {

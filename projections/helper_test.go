@@ -49,3 +49,9 @@ func viewsOf(t *testing.T, l *pt.Log) *projections.Views {
 	follow(t, v, l.Len())
 	return v
 }
+
+// all is a filter of the reader who sees everything.
+func all(f projections.Filter) projections.Filter {
+	f.Reader = projections.Everything()
+	return f
+}

@@ -33,14 +33,14 @@ func manyCalls(t *testing.T, n int) *pt.Log {
 func TestPagesOfAHistoryAreWholeAndInOrder(t *testing.T) {
 	v := viewsOf(t, manyCalls(t, 50))
 	for _, f := range []projections.Filter{{}, {Tool: "Grep"}, {State: "ok"}, {State: projections.CallProposed}, {Session: "s1", Tool: "Read"}} {
-		whole, err := v.History(t.Context(), f, "", 1000)
+		whole, err := v.History(t.Context(), all(f), "", 1000)
 		require.NoError(t, err)
 		require.Empty(t, whole.Next)
 		require.NotEmpty(t, whole.Items)
 
 		var paged []int
 		for cursor := ""; ; {
-			page, err := v.History(t.Context(), f, cursor, 7)
+			page, err := v.History(t.Context(), all(f), cursor, 7)
 			require.NoError(t, err)
 			for _, c := range page.Items {
 				paged = append(paged, c.Index)
@@ -60,13 +60,13 @@ func TestPagesOfAHistoryAreWholeAndInOrder(t *testing.T) {
 
 func TestCursorsOfOtherListsAreRefused(t *testing.T) {
 	v := viewsOf(t, manyCalls(t, 10))
-	page, err := v.History(t.Context(), projections.Filter{Tool: "Read"}, "", 1)
+	page, err := v.History(t.Context(), all(projections.Filter{Tool: "Read"}), "", 1)
 	require.NoError(t, err)
 	require.NotEmpty(t, page.Next)
 	for _, cursor := range []string{page.Next, "x", "1-2-3", "1-2-3-4", "-1-0-0-", page.Next + "0", "1-99999999999-0-" + page.Next[len(page.Next)-8:]} {
-		_, err := v.History(t.Context(), projections.Filter{Tool: "Grep"}, cursor, 1)
+		_, err := v.History(t.Context(), all(projections.Filter{Tool: "Grep"}), cursor, 1)
 		require.ErrorIs(t, err, projections.ErrCursor, cursor)
-		_, err = v.Sessions(t.Context(), cursor, 1)
+		_, err = v.Sessions(t.Context(), projections.Everything(), cursor, 1)
 		require.ErrorIs(t, err, projections.ErrCursor, cursor)
 	}
 }
@@ -74,7 +74,7 @@ func TestCursorsOfOtherListsAreRefused(t *testing.T) {
 func TestFilterTextIsDataNotQuery(t *testing.T) {
 	v := viewsOf(t, manyCalls(t, 5))
 	for _, hostile := range []string{`' OR 1=1 --`, `"`, `Read' --`, "\x00", "%", "*"} {
-		page, err := v.History(t.Context(), projections.Filter{Tool: hostile}, "", 10)
+		page, err := v.History(t.Context(), all(projections.Filter{Tool: hostile}), "", 10)
 		require.NoError(t, err)
 		require.Empty(t, page.Items)
 	}
@@ -123,7 +123,7 @@ func TestTimelineTellsEveryRecordAndWhetherItCounted(t *testing.T) {
 	title, err := v.Text(t.Context(), "", s.Title)
 	require.NoError(t, err)
 	require.Equal(t, "release it", string(title))
-	sessions, err := v.Sessions(t.Context(), "", 10)
+	sessions, err := v.Sessions(t.Context(), projections.Everything(), "", 10)
 	require.NoError(t, err)
 	require.Equal(t, []string{"s2", "s1"}, []string{sessions.Items[0].ID, sessions.Items[1].ID})
 	runs, err := v.Runs(t.Context(), "s1", 10)

@@ -53,7 +53,7 @@ func dump(t *testing.T, path string) string {
 	defer db.Close()
 	var b strings.Builder
 	for _, table := range []string{
-		"progress", "frontiers", "records", "sessions", "runs", "rounds", "calls", "requests", "decisions", "access", "people", "aside",
+		"progress", "frontiers", "records", "sessions", "runs", "rounds", "calls", "requests", "asked", "decisions", "access", "people", "aside",
 	} {
 		rows, err := db.Read.QueryContext(t.Context(), "SELECT * FROM "+table+" ORDER BY 1, 2")
 		require.NoError(t, err)
@@ -177,7 +177,7 @@ func TestAFailingLogIsReadOn(t *testing.T) {
 	require.NoError(t, err)
 	go func() {
 		defer l.Fail(nil)
-		_, _ = v.History(t.Context(), projections.Filter{}, "", 1) // answers meanwhile
+		_, _ = v.History(t.Context(), all(projections.Filter{}), "", 1) // answers meanwhile
 	}()
 	follow(t, v, n)
 	require.NoError(t, v.Close())

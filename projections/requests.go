@@ -7,14 +7,15 @@ import (
 	"github.com/countersign-dev/countersign/fold"
 )
 
-const selectRequests = `SELECT q.session, q.text_in, q.doc, c.doc FROM requests q
+const selectRequests = `SELECT q.session, q.doc, c.doc FROM requests q
 	JOIN calls c ON c.session = q.session AND c.request = q.id`
 
-// Pending returns undecided requests, the oldest first, up to limit. How many
-// there are is in Status.
-func (v *Views) Pending(ctx context.Context, limit int) ([]Request, error) {
+// Pending returns undecided requests that a reader may see, the oldest first,
+// up to limit. How many there are of all is in Status.
+func (v *Views) Pending(ctx context.Context, reader Reader, limit int) ([]Request, error) {
+	where, args := reader.where("q.session")
 	return list(ctx, v.db.Load().Read, scanRequest,
-		selectRequests+" WHERE q.state = 'pending' ORDER BY q.log_time, q.part, q.off LIMIT ?", limit)
+		selectRequests+" WHERE q.state = 'pending'"+where+" ORDER BY q.log_time, q.part, q.off LIMIT ?", append(args, limit)...)
 }
 
 // Request returns a request, pending or ended; ErrNotFound if the log has none
@@ -26,7 +27,7 @@ func (v *Views) Request(ctx context.Context, id string) (Request, error) {
 func scanRequest(scan func(...any) error) (Request, error) {
 	var r Request
 	var text, call string
-	if err := scan(&r.Session, &r.TextIn, &text, &call); err != nil {
+	if err := scan(&r.Session, &text, &call); err != nil {
 		return r, err
 	}
 	if err := undoc(text, &r.Request); err != nil {

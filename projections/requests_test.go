@@ -21,7 +21,7 @@ func TestPendingRequestsComeOldestFirst(t *testing.T) {
 	l.Decide(second, pt.Actor("ben", "reviewer"), events.VerdictDecline, "no")
 	v := viewsOf(t, l)
 
-	pending, err := v.Pending(t.Context(), 10)
+	pending, err := v.Pending(t.Context(), projections.Everything(), 10)
 	require.NoError(t, err)
 	require.Len(t, pending, 2)
 	require.Equal(t, []string{first.RequestID, third.RequestID}, []string{pending[0].RequestID, pending[1].RequestID})
@@ -29,7 +29,7 @@ func TestPendingRequestsComeOldestFirst(t *testing.T) {
 	require.Equal(t, "deploy-bot", pending[0].Call.Agent.Name)
 	require.Equal(t, 3*time.Minute, pending[0].Deadline.Sub(time.UnixMicro(pending[0].At.LogTime)))
 
-	limited, err := v.Pending(t.Context(), 1)
+	limited, err := v.Pending(t.Context(), projections.Everything(), 1)
 	require.NoError(t, err)
 	require.Len(t, limited, 1)
 }

@@ -14,7 +14,7 @@ func (r one) call(key events.CallKey) error {
 	if err := r.putCall(c); err != nil || c.Request == nil {
 		return err
 	}
-	return r.putRequest(c.Request, "")
+	return r.putRequest(c.Request)
 }
 
 func (r one) putCall(c *fold.Call) error {
@@ -36,39 +36,45 @@ func (r one) putCall(c *fold.Call) error {
 	return err
 }
 
-// putRequest stores a request as it stands. textIn is the event whose text is
-// the current one from here on, or "" where that does not change.
-func (r one) putRequest(q *fold.Request, textIn string) error {
+// putRequest stores a request as it stands.
+func (r one) putRequest(q *fold.Request) error {
 	text, err := doc(q)
 	if err != nil {
 		return err
 	}
-	_, err = r.tx.ExecContext(r.ctx, `INSERT INTO requests (id, session, state, text_in, log_time, part, off, doc) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (id) DO UPDATE SET state = excluded.state, doc = excluded.doc,
-			text_in = CASE excluded.text_in WHEN '' THEN text_in ELSE excluded.text_in END`,
-		q.RequestID, r.session.ID, string(q.State), textIn, q.At.LogTime, q.At.Partition, int64(q.At.Offset), text) //nolint:gosec // 63 bits
+	_, err = r.tx.ExecContext(r.ctx, `INSERT INTO requests (id, session, state, log_time, part, off, doc) VALUES (?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET state = excluded.state, doc = excluded.doc`,
+		q.RequestID, r.session.ID, string(q.State), q.At.LogTime, q.At.Partition, int64(q.At.Offset), text) //nolint:gosec // 63 bits
 	return err
 }
 
 // moved stores a request and its call, if the record moved them.
-func (r one) moved(id, textIn string) error {
+func (r one) moved(id string) error {
 	if !r.outcome.Counts {
 		return nil
 	}
 	q := r.session.Requests[id]
-	if err := r.putRequest(q, textIn); err != nil {
+	if err := r.putRequest(q); err != nil {
 		return err
 	}
 	return r.putCall(r.session.Calls[q.CallKey])
 }
 
-func (r one) asked(e *events.ApprovalRequest) error { return r.moved(e.RequestID, r.Envelope.ID) }
-
-func (r one) revised(e *events.Revision) error {
-	if err := r.decided(e.RequestID, e); err != nil || !r.outcome.Counts || e.Outcome != events.RevisionAsks {
-		return err
+// asked stores a request, and who may read its session from now on.
+func (r one) asked(e *events.ApprovalRequest) error {
+	if !r.outcome.Counts {
+		return nil
 	}
-	return r.moved(e.RequestID, r.Envelope.ID)
+	approvers := e.Approvers
+	if len(approvers) == 0 {
+		approvers = []string{everyReviewer}
+	}
+	for _, approver := range approvers {
+		if _, err := r.tx.ExecContext(r.ctx, "INSERT OR IGNORE INTO asked (session, approver) VALUES (?, ?)", r.session.ID, approver); err != nil {
+			return err
+		}
+	}
+	return r.moved(e.RequestID)
 }
 
 // decided stores a decision, revision or revocation, counted or not.
@@ -85,7 +91,7 @@ func (r one) decided(request string, e events.Event) error {
 		r.row, request, session, r.Envelope.ID, string(e.Type()), string(r.outcome.Reason), text); err != nil {
 		return err
 	}
-	return r.moved(request, "")
+	return r.moved(request)
 }
 
 // run stores a run as it stands, without its rounds.

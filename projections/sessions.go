@@ -10,13 +10,15 @@ import (
 
 const selectSessions = `SELECT log_time, part, off, id, principal, agent, model, state, records, calls, waiting, title, blocked FROM sessions`
 
-// Sessions returns sessions, the newest first.
-func (v *Views) Sessions(ctx context.Context, cursor string, limit int) (Page[Session], error) {
-	const name = "sessions"
+// Sessions returns the sessions that a reader may see, the newest first.
+func (v *Views) Sessions(ctx context.Context, reader Reader, cursor string, limit int) (Page[Session], error) {
+	name := "sessions " + reader.list()
 	where, args, err := before("sessions", cursor, name)
 	if err != nil {
 		return Page[Session]{}, err
 	}
+	visible, more := reader.where("sessions.id")
+	where, args = where+visible, append(args, more...)
 	items, err := list(ctx, v.db.Load().Read, scanSession,
 		selectSessions+" WHERE TRUE"+where+" ORDER BY log_time DESC, part DESC, off DESC LIMIT ?", append(args, limit+1)...)
 	return pageOf(items, limit, name, func(s Session) events.Position { return s.At }), err

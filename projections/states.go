@@ -1,8 +1,6 @@
 package projections
 
 import (
-	"cmp"
-
 	"github.com/countersign-dev/countersign/events"
 	"github.com/countersign-dev/countersign/fold"
 )
@@ -76,15 +74,13 @@ type Call struct {
 
 	Session string
 	State   CallState
-	// TextIn is the event in which the request's text and preview stand.
-	TextIn string
 }
 
 // Current returns the reference to the text that runs, or would: the revised
 // one where there is one, and the event in which it stands.
 func (c Call) Current() (ref *events.Ref, carrier string) {
 	if c.Request != nil {
-		return c.Request.Arguments, cmp.Or(c.TextIn, c.Request.EventID)
+		return c.Request.Arguments, c.Request.Carrier
 	}
 	return c.Arguments, c.EventID
 }
@@ -94,7 +90,6 @@ type Request struct {
 	fold.Request
 
 	Session string
-	TextIn  string // the event in which Arguments and Preview stand
 	Call    fold.Call
 }
 

@@ -93,7 +93,7 @@ func (r one) store() error {
 	case *events.ApprovalRequest:
 		return r.asked(e)
 	case *events.Revision:
-		return r.revised(e)
+		return r.decided(e.RequestID, e)
 	case *events.Decision:
 		return r.decided(e.RequestID, e)
 	case *events.Revocation:

@@ -3,7 +3,8 @@
 
 CREATE TABLE position (
     one     INTEGER PRIMARY KEY CHECK (one = 1),
-    row     INTEGER NOT NULL -- the journal's row up to which this file is true
+    row     INTEGER NOT NULL, -- the journal's row up to which this file is true
+    digest  TEXT NOT NULL    -- SHA-256 of that row's envelope: tells another journal
 ) STRICT;
 
 -- Sessions with a run, or a call without a result.

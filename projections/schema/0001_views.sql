@@ -77,11 +77,15 @@ CREATE TABLE requests (
     id       TEXT PRIMARY KEY,
     session  TEXT NOT NULL,
     state    TEXT NOT NULL,
-    text_in  TEXT NOT NULL,       -- the event whose text is the current one
     log_time INTEGER NOT NULL, part INTEGER NOT NULL, off INTEGER NOT NULL,
     doc      TEXT NOT NULL        -- fold.Request
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX requests_session ON requests (session);
 CREATE INDEX requests_pending ON requests (log_time, part, off) WHERE state = 'pending';
+
+-- Who was asked about something in a session: 'group:sre', 'person:ID', or ''
+-- for every reviewer. They may read the session.
+CREATE TABLE asked (session TEXT NOT NULL, approver TEXT NOT NULL, PRIMARY KEY (session, approver)) STRICT, WITHOUT ROWID;
 
 -- Every decision, revision and revocation, whether it counted or not.
 CREATE TABLE decisions (

@@ -1,0 +1,116 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/countersign-dev/countersign/agent"
+	"github.com/countersign-dev/countersign/events"
+	"github.com/countersign-dev/countersign/gate"
+	"github.com/countersign-dev/countersign/internal/auth"
+)
+
+// Gate takes decisions. It is gate.Gate.
+type Gate interface {
+	// Decide records a ruling and returns what the log's fold made of it.
+	Decide(ctx context.Context, r gate.Ruling) (gate.Answer, error)
+	// Ready is closed when the gate has caught up with the log.
+	Ready() <-chan struct{}
+}
+
+// Auth says who sends a request. It is auth.Store.
+type Auth interface {
+	FromRequest(r *http.Request) (auth.Identity, error)
+}
+
+// Recorder keeps acts on the record: here, what was refused.
+type Recorder interface {
+	Record(ctx context.Context, a *events.Access, session string) error
+}
+
+// Options are what an API is made of. Loop, Gate, Auth and Recorder are
+// required.
+type Options struct {
+	Loop     *agent.Loop
+	Gate     Gate
+	Auth     Auth
+	Recorder Recorder
+	Site     auth.Site
+	// AllowedOrigins are browser front ends elsewhere that may call /chat with
+	// a bearer token: scheme://host[:port].
+	AllowedOrigins []string
+	// Healthy says why agentd cannot do its work, nil where it can; nil asks
+	// nobody. /readyz tells it.
+	Healthy func() error
+	// HeartbeatInterval is how long a stream is silent before a heartbeat; 0
+	// means 15 s.
+	HeartbeatInterval time.Duration
+	// WriteWithin is how long a client may take to read what is written to it
+	// before its stream is cut; 0 means 30 s.
+	WriteWithin time.Duration
+	// MaxBody bounds bodies in bytes; 0 means 1 MiB.
+	MaxBody int64
+	// MaxStreams bounds the open streams; 0 means 2000.
+	MaxStreams int
+	Logger     *slog.Logger     // nil: none
+	Clock      func() time.Time // nil: time.Now
+}
+
+// API serves programs. Nothing of it runs by itself.
+type API struct {
+	opt     Options
+	loop    *agent.Loop
+	gate    Gate
+	handler http.Handler
+	logger  *slog.Logger
+	strange *meter        // of records about requests without credentials
+	streams chan struct{} // a token for each open stream
+	life    context.Context
+	stop    context.CancelCauseFunc
+}
+
+// New returns an API. An origin that cannot be one is an error.
+func New(o Options) (*API, error) {
+	if o.Loop == nil || o.Gate == nil || o.Auth == nil || o.Recorder == nil {
+		return nil, errors.New("api: loop, gate, auth and recorder are required")
+	}
+	o = o.withDefaults()
+	a := &API{
+		opt: o, loop: o.Loop, gate: o.Gate, logger: o.Logger, strange: newMeter(o.Clock), streams: make(chan struct{}, o.MaxStreams),
+	}
+	a.life, a.stop = context.WithCancelCause(context.Background())
+	var err error
+	if a.handler, err = a.guarded(); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+func (o Options) withDefaults() Options {
+	o.HeartbeatInterval = cmp.Or(o.HeartbeatInterval, 15*time.Second)
+	o.WriteWithin = cmp.Or(o.WriteWithin, 30*time.Second)
+	o.MaxBody = cmp.Or(o.MaxBody, 1<<20)
+	o.MaxStreams = cmp.Or(o.MaxStreams, 2000)
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.Healthy == nil {
+		o.Healthy = func() error { return nil }
+	}
+	return o
+}
+
+// Handler serves /chat, /schemas, /healthz and /readyz, and says 404 to all
+// else.
+func (a *API) Handler() http.Handler { return a.handler }
+
+// Stop ends the open streams, and lets no more begin: what a graceful stop of
+// the server would otherwise wait for. Clients resume at the next start.
+func (a *API) Stop() { a.stop(agent.ErrStopping) }

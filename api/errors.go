@@ -1,0 +1,108 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/countersign-dev/countersign/agent"
+	"github.com/countersign-dev/countersign/events"
+	"github.com/countersign-dev/countersign/gate"
+	"github.com/countersign-dev/countersign/internal/auth"
+)
+
+// problem is an answer that is an error.
+type problem struct {
+	status  int
+	code    string         // for programs; never changes its meaning
+	message string         // for people: what, where, what to do
+	more    map[string]any // members beside "error"
+}
+
+func (p *problem) Error() string { return p.code + ": " + p.message }
+
+func refuse(status int, code, format string, args ...any) *problem {
+	return &problem{status: status, code: code, message: fmt.Sprintf(format, args...)}
+}
+
+func badRequest(format string, args ...any) *problem {
+	return refuse(http.StatusBadRequest, "bad_request", format, args...)
+}
+
+// with adds a member to the answer.
+func (p *problem) with(name string, value any) *problem {
+	p.more = map[string]any{name: value}
+	return p
+}
+
+// outside is the one table from errors to what clients get.
+func outside(err error) *problem {
+	var p *problem
+	if errors.As(err, &p) {
+		return p
+	}
+	for _, row := range []struct {
+		err    error
+		status int
+		code   string
+	}{
+		{auth.ErrNoCredentials, http.StatusUnauthorized, "no_credentials"},
+		{auth.ErrBadCredentials, http.StatusUnauthorized, "bad_credentials"},
+		{gate.ErrUnknownSession, http.StatusNotFound, "unknown_conversation"},
+		{agent.ErrBusy, http.StatusConflict, "conversation_busy"},
+		{agent.ErrNoModel, http.StatusBadRequest, "unknown_model"},
+		{agent.ErrStopping, http.StatusServiceUnavailable, "stopping"},
+		{gate.ErrStopped, http.StatusServiceUnavailable, "stopping"},
+		{events.ErrLogStopped, http.StatusServiceUnavailable, "log_stopped"},
+		{events.ErrRefused, http.StatusServiceUnavailable, "log_refused"},
+		{gate.ErrNotBack, http.StatusServiceUnavailable, "not_judged_yet"},
+	} {
+		if errors.Is(err, row.err) {
+			return refuse(row.status, row.code, "%v", err)
+		}
+	}
+	return refuse(http.StatusServiceUnavailable, "failed", "agentd could not do it now: its log says why; try again")
+}
+
+// fail answers with an error. Who has gone away gets none.
+func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
+	p := outside(err)
+	switch {
+	case r.Context().Err() != nil && errors.Is(err, context.Cause(r.Context())):
+		return
+	case p.code == "failed":
+		a.logger.ErrorContext(r.Context(), "a request failed", "path", r.URL.Path, "error", err)
+	case p.status == http.StatusServiceUnavailable:
+		a.logger.WarnContext(r.Context(), "a request was put off", "path", r.URL.Path, "error", err)
+	}
+	switch p.status {
+	case http.StatusServiceUnavailable:
+		w.Header().Set("Retry-After", "1")
+	case http.StatusUnauthorized: // RFC 6750, section 3
+		challenge := `Bearer realm="countersign"`
+		if p.code == "bad_credentials" {
+			challenge += `, error="invalid_token"`
+		}
+		w.Header().Set("WWW-Authenticate", challenge)
+	}
+	body := map[string]any{"error": map[string]string{"code": p.code, "message": p.message}}
+	for name, value := range p.more {
+		body[name] = value
+	}
+	a.answer(w, r, p.status, body)
+}
+
+// answer writes a JSON answer.
+func (a *API) answer(w http.ResponseWriter, r *http.Request, status int, body any) {
+	b, err := json.Marshal(body)
+	if err != nil {
+		a.logger.ErrorContext(r.Context(), "an answer could not be encoded", "error", err)
+		status, b = http.StatusInternalServerError, []byte(`{"error":{"code":"failed","message":"the answer could not be encoded"}}`)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	w.Write(append(b, '\n'))
+}

@@ -1,0 +1,106 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/countersign-dev/countersign/agent"
+)
+
+// errQuiet: a stream has had nothing to say for the heartbeat interval.
+var errQuiet = errors.New("nothing to say")
+
+// enter takes a place among the open streams, and gives it back.
+func (a *API) enter() (leave func(), err error) {
+	if a.life.Err() != nil {
+		return nil, context.Cause(a.life)
+	}
+	select {
+	case a.streams <- struct{}{}:
+		return func() { <-a.streams }, nil
+	default:
+		return nil, refuse(http.StatusServiceUnavailable, "too_many_streams",
+			"%d streams are open, which is the bound: close some, or try again", a.opt.MaxStreams)
+	}
+}
+
+// stream tells a run to a client until the run or the client has ended, or
+// agentd stops. That is all a stream is: nothing depends on it.
+func (a *API) stream(w http.ResponseWriter, r *http.Request, conversation string, from *agent.Reader) {
+	ctx, end := context.WithCancelCause(r.Context())
+	defer end(nil)
+	defer context.AfterFunc(a.life, func() { end(context.Cause(a.life)) })()
+	out := &sse{w: w, control: http.NewResponseController(w), within: a.opt.WriteWithin}
+	defer out.close()
+	err := out.open(conversation)
+	for err == nil {
+		err = a.tell(ctx, out, from)
+	}
+	a.logger.DebugContext(ctx, "a stream has ended", "conversation", conversation, "after", from.LastID(), "because", err)
+}
+
+// tell sends the next frame, or a heartbeat where there is none for a while.
+func (a *API) tell(ctx context.Context, out *sse, from *agent.Reader) error {
+	waiting, done := context.WithTimeoutCause(ctx, a.opt.HeartbeatInterval, errQuiet)
+	defer done()
+	frame, err := from.Next(waiting)
+	beat := agent.Event{Type: agent.EventHeartbeat}
+	switch {
+	case errors.Is(err, errQuiet):
+		return out.send(from.LastID(), beat)
+	case err != nil:
+		return err
+	}
+	if err := out.send(frame.ID, frame.Event); err != nil || frame.Event.Type != agent.EventApproval {
+		return err
+	}
+	return out.send(frame.ID, beat)
+}
+
+// sse writes server-sent events (HTML Living Standard, section 9.2).
+type sse struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	within  time.Duration
+}
+
+// open sends the head, so that clients and proxies know what comes.
+func (s *sse) open(conversation string) error {
+	h := s.w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-cache, no-transform") // no proxy keeps or compresses it
+	h.Set("X-Accel-Buffering", "no")                 // nor holds it back
+	h.Set("Conversation-Id", conversation)
+	s.hurry()
+	s.w.WriteHeader(http.StatusOK)
+	return s.control.Flush()
+}
+
+// send writes one event and flushes it. JSON has no line breaks but escaped
+// ones, so the event is one data line whatever is in it.
+func (s *sse) send(id string, e agent.Event) error {
+	if strings.ContainsAny(id, "\r\n\x00") {
+		return fmt.Errorf("%q is no id of an event", id)
+	}
+	data, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("encode an event: %w", err)
+	}
+	s.hurry()
+	if _, err := fmt.Fprintf(s.w, "id: %s\ndata: %s\n\n", id, data); err != nil {
+		return err
+	}
+	return s.control.Flush()
+}
+
+// hurry bounds the time of the next write: a client that stops reading is cut
+// off, and can resume. What cannot have deadlines goes without.
+func (s *sse) hurry() { _ = s.control.SetWriteDeadline(time.Now().Add(s.within)) }
+
+// close takes the deadline off the connection, which may serve more requests.
+func (s *sse) close() { _ = s.control.SetWriteDeadline(time.Time{}) }

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/countersign-dev/countersign/agent"
+	"github.com/countersign-dev/countersign/internal/config"
+	"github.com/countersign-dev/countersign/models"
+)
+
+//go:embed demo/scenario.yaml
+var demoFiles embed.FS
+
+// demoWorkspace is what the demo's agent works on.
+func demoWorkspace() map[string]string {
+	return map[string]string{
+		"NOTES.md":            "- refunds above the limit need a second person\n- the nightly export is sealed\n",
+		"CHANGELOG.md":        "# Changelog\n\n## Unreleased\n\n## 1.4.0\n\n- Faster search.\n",
+		"config/payment.yaml": "# limits, reviewed by finance\nrefunds:\n  limit: 100\n  second-person: true\n",
+		"build/app.js":        "console.log('built')\n",
+		"build/app.js.map":    "{}\n",
+	}
+}
+
+// demoQueries are the sessions that the demo begins.
+func demoQueries() []string {
+	return []string{
+		"Please put the release notes into the changelog and announce them.",
+		"Clean up the build folder.",
+		"Raise the refund limit, finance has agreed.",
+	}
+}
+
+// demo serves with a scripted model and a workspace of its own, and begins a
+// few sessions. What an earlier demo left is there.
+func (c command) demo() error {
+	dir := ""
+	cfg, done, err := c.load("demo", func(fs *flag.FlagSet) {
+		fs.StringVar(&dir, "dir", "demo", "`folder` of the demo: its data and its workspace")
+	})
+	if err != nil || done {
+		return err
+	}
+	if cfg.File != "" {
+		return fmt.Errorf("%w: agentd demo brings its own configuration; use agentd serve with --config", errUsage)
+	}
+	if cfg, err = demoConfig(cfg, dir); err != nil {
+		return err
+	}
+	text, err := demoFiles.ReadFile("demo/scenario.yaml")
+	if err != nil {
+		return err
+	}
+	script, err := models.ParseScript("demo/scenario.yaml", text)
+	if err != nil {
+		return err
+	}
+	s := server{cfg: cfg, environ: c.environ, stdout: c.stdout, stderr: c.stderr, models: []agent.Model{models.NewScripted("demo", script)}}
+	s.begin = func(ctx context.Context) error { return s.beginDemo(ctx) }
+	return s.run(c.ctx)
+}
+
+func demoConfig(cfg config.Config, dir string) (config.Config, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return cfg, err
+	}
+	cfg.DataDir = filepath.Join(dir, "data")
+	cfg.Tools.Workspace = filepath.Join(dir, "workspace")
+	cfg.Chat.System = "You look after a small web shop. Work in the folder that you are given."
+	cfg.Chat.HITL.RequiredTools = []string{"Write", "Edit", "Bash"}
+	cfg.Chat.HITL.RequiredSet = true
+	cfg.Chat.HITL.Timeout = time.Hour // somebody reads the page first
+	return cfg, nil
+}
+
+// beginDemo makes the workspace anew and begins the sessions, unless those of
+// an earlier demo still wait.
+func (s *server) beginDemo(ctx context.Context) error {
+	if open := s.countersign.Gate.Unfinished(); len(open) > 0 {
+		_, err := fmt.Fprintf(s.stdout, "%d sessions of the last demo still wait for you.\n", len(open))
+		return err
+	}
+	if err := writeWorkspace(s.cfg.Tools.Workspace); err != nil {
+		return fmt.Errorf("make the demo's workspace: %w", err)
+	}
+	who, err := s.auth.LocalAdmin()
+	if err != nil {
+		return err
+	}
+	for _, text := range demoQueries() {
+		if _, _, err := s.loop.Start(ctx, agent.Query{Text: text, Principal: who.ID}); err != nil {
+			return fmt.Errorf("begin a demo session: %w", err)
+		}
+	}
+	return nil
+}
+
+func writeWorkspace(dir string) error {
+	for name, text := range demoWorkspace() {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // a workspace is for its user to look at
+			return err
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil { //nolint:gosec // as above
+			return err
+		}
+	}
+	err := os.Remove(filepath.Join(dir, "ANNOUNCEMENT.md"))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return err
+}
+
+// oneLine keeps what is printed to a terminal on one line and free of control
+// characters.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 {
+			return ' '
+		}
+		return r
+	}, s)
+}

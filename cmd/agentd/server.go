@@ -1,0 +1,218 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/countersign-dev/countersign"
+	"github.com/countersign-dev/countersign/agent"
+	"github.com/countersign-dev/countersign/internal/auth"
+	"github.com/countersign-dev/countersign/internal/config"
+	"github.com/countersign-dev/countersign/projections"
+)
+
+// server is agentd put together: its parts in the order in which they start,
+// and stop in the reverse.
+type server struct {
+	cfg            config.Config
+	environ        []string
+	stdout, stderr io.Writer
+	models         []agent.Model               // instead of the configured ones
+	begin          func(context.Context) error // called once everything serves
+
+	logger      *slog.Logger
+	names       *names
+	auth        *auth.Store
+	site        auth.Site
+	countersign *countersign.Countersign
+	loop        *agent.Loop
+	views       *projections.Views
+	listener    net.Listener
+	control     net.Listener
+	handler     http.Handler
+	stopStreams func() // ends open streams, so that the listener can stop
+}
+
+// serve runs agentd.
+func (c command) serve() error {
+	cfg, done, err := c.load("serve", nil)
+	if err != nil || done {
+		return err
+	}
+	s := server{cfg: cfg, environ: c.environ, stdout: c.stdout, stderr: c.stderr}
+	return s.run(c.ctx)
+}
+
+// run opens everything, serves until ctx ends, and stops: first the listeners,
+// then the loop and the views, then gate and log.
+func (s *server) run(ctx context.Context) (err error) {
+	s.logger = s.newLogger()
+	if err := s.open(ctx); err != nil {
+		return errors.Join(err, s.close())
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+
+	below, stopBelow := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopBelow()
+	log := make(chan error, 1)
+	go func() { log <- s.countersign.Run(below) }()
+	err = s.above(ctx, log)
+	stopBelow()
+	if last := <-log; last != nil {
+		err = errors.Join(err, last)
+	}
+	s.sayHead("stopped")
+	return err
+}
+
+// above runs what stands on the log, until ctx ends or the log does.
+func (s *server) above(ctx context.Context, log chan error) error {
+	select {
+	case <-s.countersign.Ready():
+	case err := <-log:
+		log <- nil
+		return cmp.Or(err, errors.New("the log ended before it was ready"))
+	case <-ctx.Done():
+		return nil
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return s.loop.Run(ctx) })
+	group.Go(func() error { return s.views.Run(ctx) })
+	group.Go(func() error { return s.listen(ctx, s.listener, s.handler) })
+	group.Go(func() error { return s.listen(ctx, s.control, s.controlHandler()) })
+	group.Go(func() error { return s.welcome(ctx) })
+	group.Go(func() error {
+		select {
+		case err := <-log:
+			log <- nil
+			return cmp.Or(err, errors.New("the log ended"))
+		case <-ctx.Done():
+			return nil
+		}
+	})
+	err := group.Wait()
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// listen serves HTTP until ctx ends; open streams end with it.
+func (s *server) listen(ctx context.Context, l net.Listener, h http.Handler) error {
+	srv := &http.Server{
+		Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+		ErrorLog:    slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug),
+	}
+	stopped := make(chan error, 1)
+	go func() {
+		<-ctx.Done()
+		s.stopStreams()
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		stopped <- srv.Shutdown(last)
+	}()
+	if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve %s: %w", l.Addr(), err)
+	}
+	if err := <-stopped; err != nil {
+		s.logger.Warn("some connections were cut at the end", "error", err)
+	}
+	return nil
+}
+
+// welcome says where the console is, and how to get in.
+func (s *server) welcome(ctx context.Context) error {
+	s.sayHead("serving")
+	if s.cfg.Tools.Isolation == config.IsolationNone {
+		fmt.Fprintln(s.stdout, "Tools run unisolated (tools.isolation: none): what runs as a tool can reach this process and its files.")
+	}
+	if err := s.sayToken(ctx); err != nil {
+		return err
+	}
+	link, _, err := s.link(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(s.stdout, "\nThe console: open this link within ten minutes; it signs in once.\n\n    %s\n\nAnother one: agentd sign-in --data-dir %s\n\n", link, s.cfg.DataDir)
+	if s.begin != nil {
+		return s.begin(ctx)
+	}
+	return nil
+}
+
+// sayHead prints the log's head, to keep elsewhere.
+func (s *server) sayHead(when string) {
+	for _, h := range s.countersign.Heads() {
+		fmt.Fprintf(s.stdout, "agentd %s: the log has %d records, head %s\n", when, h.Size, h.Root)
+	}
+}
+
+func (s *server) sayToken(ctx context.Context) error {
+	if len(s.cfg.Auth.Tokens) > 0 {
+		return nil
+	}
+	path, _, err := s.auth.EnsureAgentToken(ctx, s.cfg.DataDir)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(s.stdout, "Programs chat with the token in %s (role agent: it cannot decide).\n", path)
+	return err
+}
+
+// base is where browsers find the console, under a host name of its own: on
+// loopback cookies ignore ports.
+func (s *server) base(host string) (string, error) {
+	if s.cfg.PublicURL != "" {
+		return s.cfg.PublicURL, nil
+	}
+	_, port, err := net.SplitHostPort(s.listener.Addr().String())
+	return "http://" + net.JoinHostPort(host, port), err
+}
+
+func (s *server) close() error {
+	var errs []error
+	if s.control != nil {
+		errs = append(errs, ignoreClosed(s.control.Close()), ignoreMissing(os.Remove(s.controlPath())))
+	}
+	if s.listener != nil {
+		errs = append(errs, ignoreClosed(s.listener.Close()))
+	}
+	if s.views != nil {
+		errs = append(errs, s.views.Close())
+	}
+	if s.auth != nil {
+		errs = append(errs, s.auth.Close())
+	}
+	if s.countersign != nil {
+		errs = append(errs, s.countersign.Close())
+	}
+	return errors.Join(errs...)
+}
+
+func ignoreClosed(err error) error {
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+func (s *server) controlPath() string { return filepath.Join(s.cfg.DataDir, "control.sock") }

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/countersign-dev/countersign"
+	"github.com/countersign-dev/countersign/api"
+	"github.com/countersign-dev/countersign/events"
+	"github.com/countersign-dev/countersign/gate"
+	"github.com/countersign-dev/countersign/internal/auth"
+	"github.com/countersign-dev/countersign/ui"
+)
+
+// newHandler puts API, console and metrics on one address.
+func (s *server) newHandler() (http.Handler, error) {
+	programs, err := api.New(api.Options{
+		Loop: s.loop, Gate: named{s.countersign.Gate, s.names}, Auth: s.auth, Recorder: recorder{s.countersign}, Site: s.site,
+		AllowedOrigins: s.cfg.AllowedOrigins, HeartbeatInterval: s.cfg.Chat.HITL.HeartbeatInterval, Logger: s.logger,
+	})
+	if err != nil {
+		return nil, err
+	}
+	people, err := ui.New(ui.Options{
+		Views: s.views, Decider: console{named{s.countersign.Gate, s.names}}, Recorder: recorder{s.countersign}, Auth: s.auth, Site: s.site,
+		Isolation: s.cfg.Tools.Isolation, Version: countersign.Version(), Policy: s.policyLine(), Declined: gate.DeclinedText, Logger: s.logger,
+	})
+	if err != nil {
+		return nil, err
+	}
+	metrics, err := s.site.Protect(s.metrics())
+	if err != nil {
+		return nil, err
+	}
+	s.stopStreams = func() {
+		programs.Stop()
+		people.Stop()
+	}
+	mux := http.NewServeMux()
+	for _, path := range []string{"/chat", "/chat/", "/schemas/", "/healthz", "/readyz"} {
+		mux.Handle(path, programs.Handler())
+	}
+	mux.Handle("/metrics", metrics)
+	mux.Handle("/", people.Handler())
+	return mux, nil
+}
+
+// metrics is what Prometheus scrapes: on loopback it is open.
+func (s *server) metrics() http.Handler {
+	reg := prometheus.NewRegistry()
+	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "countersign_build_info", Help: "The build that runs; the value is always 1.",
+	}, []string{"version"})
+	build.WithLabelValues(countersign.Version()).Set(1)
+	rows := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "countersign_log_records", Help: "Records in the log of this node.",
+	}, func() float64 {
+		total := uint64(0)
+		for _, h := range s.countersign.Heads() {
+			total += h.Size
+		}
+		return float64(total)
+	})
+	reg.MustRegister(build, rows, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return promhttp.HandlerFor(reg, promhttp.HandlerOpts{})
+}
+
+// policyLine says in one line what asks.
+func (s *server) policyLine() string {
+	h := s.cfg.Chat.HITL
+	if !h.RequiredSet {
+		return "everything asks but Read"
+	}
+	if len(h.RequiredTools) == 0 {
+		return "nothing asks"
+	}
+	return strings.Join(h.RequiredTools, ", ") + " ask"
+}
+
+func (s *server) controlHandler() http.Handler {
+	return api.Control(api.ControlOptions{
+		Link: s.link, Recorder: recorder{s.countersign}, Logger: s.logger,
+		Status: func() api.Status {
+			return api.Status{
+				Version: countersign.Version(), Boot: s.countersign.Boot, Addr: s.listener.Addr().String(), Ready: s.isReady(), Heads: s.countersign.Heads(),
+			}
+		},
+	})
+}
+
+func (s *server) isReady() bool {
+	select {
+	case <-s.countersign.Ready():
+		return true
+	default:
+		return false
+	}
+}
+
+// link makes a one-time sign-in link. It signs in by POST: opening it shows a
+// button.
+func (s *server) link(ctx context.Context) (string, time.Time, error) {
+	secret, expires, err := s.auth.NewLink(ctx)
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	base, err := s.base(auth.LocalHost)
+	return base + "/sign-in?link=" + secret, expires, err
+}
+
+// recorder keeps acts on the record.
+type recorder struct{ cs *countersign.Countersign }
+
+// Record appends an access event.
+func (r recorder) Record(ctx context.Context, a *events.Access, session string) error {
+	if _, err := r.cs.Log.Append(ctx, events.Draft{Session: session, Data: a}); err != nil {
+		return fmt.Errorf("record %s: %w", a.Action, err)
+	}
+	return nil
+}
+
+// named is the gate that learns who is who from those who decide.
+type named struct {
+	*gate.Gate
+	names *names
+}
+
+// Decide implements api.Gate.
+func (n named) Decide(ctx context.Context, r gate.Ruling) (gate.Answer, error) {
+	if r.Actor != nil && r.ActorName != "" {
+		n.names.set(r.Actor.Person, r.ActorName)
+	}
+	return n.Gate.Decide(ctx, r)
+}
+
+// console is the gate as the console sees it.
+type console struct{ gate named }
+
+// Decide implements ui.Decider.
+func (c console) Decide(ctx context.Context, r ui.Ruling) (ui.Answer, error) {
+	a, err := c.gate.Decide(ctx, gate.Ruling{
+		RequestID: r.RequestID, RequestDigest: r.RequestDigest, Verdict: r.Verdict, Arguments: r.Arguments, Comment: r.Comment, Actor: r.Actor,
+		ActorName: r.ActorName, Seen: r.Seen, IdempotencyKey: r.IdempotencyKey, Via: "console",
+	})
+	return ui.Answer{Accepted: a.Accepted, Reason: a.Reason, Needed: a.Needed}, err
+}

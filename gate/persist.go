@@ -1,0 +1,169 @@
+package gate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/countersign-dev/countersign/events"
+	"github.com/countersign-dev/countersign/fold"
+	"github.com/countersign-dev/countersign/internal/sqlite"
+)
+
+// restoreOrRemake restores, from a file made anew where damage shows only now.
+func (g *Gate) restoreOrRemake(ctx context.Context) error {
+	err := g.restore(ctx)
+	if !sqlite.IsCorrupt(err) || g.opt.Path == "" {
+		return err
+	}
+	_ = g.store.close() // it is thrown away
+	if g.store, err = remakeStore(ctx, g.opt.Path, g.logger, err); err != nil {
+		return err
+	}
+	return g.restore(ctx)
+}
+
+// position returns the place up to which gate.db is true. A file that is ahead
+// of the log, or of another one, is forgotten: a log that was put back from a
+// copy must be read again.
+func (g *Gate) position(ctx context.Context) (place, error) {
+	at, err := g.store.position(ctx)
+	if err != nil || at.row == 0 {
+		return at, err
+	}
+	entries, err := g.log.Read(ctx, at.row-1, 1)
+	if err != nil {
+		return place{}, err
+	}
+	if len(entries) == 1 && entries[0].Row == at.row && events.DigestOf(entries[0].Record.Envelope) == at.digest {
+		return at, nil
+	}
+	g.logger.WarnContext(ctx, "gate.db does not belong to this log and is made anew from it", "path", g.opt.Path, "row", at.row)
+	return place{}, g.store.clear(ctx)
+}
+
+// restore loads what was unfinished when gate.db was last written.
+func (g *Gate) restore(ctx context.Context) error {
+	at, err := g.position(ctx)
+	if err != nil {
+		return fmt.Errorf("gate.db: %w", err)
+	}
+	ids, err := g.store.unfinished(ctx)
+	if err != nil {
+		return fmt.Errorf("gate.db: %w", err)
+	}
+	known, err := g.store.known(ctx)
+	if err != nil {
+		return fmt.Errorf("gate.db: %w", err)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.applied, g.known = at, known
+	for _, id := range ids {
+		s, err := g.load(ctx, id)
+		if err != nil {
+			return err
+		}
+		g.resume(s)
+	}
+	return nil
+}
+
+// resume takes up what a loaded session waits for. mu is held.
+func (g *Gate) resume(s *session) {
+	for _, q := range s.Requests {
+		if q.State != fold.Pending {
+			continue
+		}
+		g.pending[q.Requester]++
+		g.schedule(s, q, false)
+		for _, m := range q.Modifications {
+			g.modified(modification{session: s.ID, request: q.RequestID, decision: m.EventID})
+		}
+	}
+}
+
+// persist writes gate.db now and then, and once at the end.
+func (g *Gate) persist(ctx context.Context) error {
+	ticker := time.NewTicker(persistGap)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			if err := g.flush(ctx); err != nil && ctx.Err() == nil {
+				g.logger.WarnContext(ctx, "gate.db could not be written; the next start reads more", "error", err)
+			}
+		case <-ctx.Done():
+			return errors.Join(g.flush(context.WithoutCancel(ctx)), context.Cause(ctx))
+		}
+	}
+}
+
+func (g *Gate) flush(ctx context.Context) error {
+	c := g.takeChanges()
+	if c.at.row == g.saved {
+		return nil
+	}
+	if err := g.store.save(ctx, c); err != nil {
+		g.putBack(c)
+		return err
+	}
+	g.saved = c.at.row
+	g.settleSaved()
+	return nil
+}
+
+func (g *Gate) takeChanges() changes {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	c := changes{at: g.applied, sessions: map[string]bool{}, requests: g.newest, known: g.newlyKnown}
+	for id := range g.dirty {
+		s := g.sessions[id]
+		c.sessions[id] = s != nil && s.Busy()
+	}
+	g.saving = g.newest // until the file has them, sessionOf finds them here
+	g.dirty, g.newest, g.newlyKnown = map[string]bool{}, map[string]string{}, map[string]events.Digest{}
+	return c
+}
+
+// settleSaved forgets what the file has now.
+func (g *Gate) settleSaved() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.saving = nil
+}
+
+// putBack keeps changes that could not be written for the next try.
+func (g *Gate) putBack(c changes) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for id := range c.sessions {
+		g.dirty[id] = true
+	}
+	g.saving = nil
+	for request, session := range c.requests {
+		g.newest[request] = session
+	}
+	for name, digest := range c.known {
+		if _, newer := g.newlyKnown[name]; !newer {
+			g.newlyKnown[name] = digest
+		}
+	}
+}
+
+// sessionOf returns the session of a request, or "".
+func (g *Gate) sessionOf(ctx context.Context, request string) (string, error) {
+	g.mu.Lock()
+	id := cmp.Or(g.newest[request], g.saving[request])
+	g.mu.Unlock()
+	if id != "" || len(request) > events.MaxNameBytes {
+		return id, nil
+	}
+	id, err := g.store.session(ctx, request)
+	if err != nil {
+		return "", fmt.Errorf("gate.db: look up a request: %w", err)
+	}
+	return id, nil
+}

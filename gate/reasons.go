@@ -1,0 +1,58 @@
+package gate
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/countersign-dev/countersign/events"
+	"github.com/countersign-dev/countersign/fold"
+)
+
+func (g *Gate) whyNot(q *fold.Request, r Ruling, reason fold.Reason) string {
+	switch reason {
+	case fold.ReasonNotPending:
+		return g.ended(q)
+	case fold.ReasonOtherDigest:
+		return "the arguments were changed meanwhile; look at the request again"
+	case fold.ReasonTooLate:
+		return "its time is over: the answer came after " + clock(q.Deadline)
+	case fold.ReasonNotPermitted:
+		return notPermitted(q, r.Actor)
+	case fold.ReasonVoted:
+		return "you have approved it already; another person must too"
+	default:
+		return "it did not count (" + string(reason) + ")"
+	}
+}
+
+func notPermitted(q *fold.Request, a *events.Actor) string {
+	if a != nil && q.FourEyes && a.Person == q.Requester {
+		return "rule " + q.Rule + " asks for four eyes: who asked may not decide"
+	}
+	if a != nil && q.FourEyes && a.Person == q.Author {
+		return "rule " + q.Rule + " asks for four eyes: who wrote the arguments may not approve them"
+	}
+	return fmt.Sprintf("rule %s does not let you decide this request", q.Rule)
+}
+
+func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
+
+// ended says what ended a request, by whom and when.
+func (g *Gate) ended(q *fold.Request) string {
+	if q.End == nil {
+		return "the request is closed: its call has ended"
+	}
+	when := clock(time.UnixMicro(q.End.At.LogTime))
+	switch {
+	case q.End.Cause == events.CauseTimeout:
+		return "the request expired at " + when + ": nobody answered in time"
+	case q.End.Cause == events.CauseHuman && q.State == fold.Approved:
+		return fmt.Sprintf("the request was approved by %s at %s", g.opt.Names(q.End.Actor.Person), when)
+	case q.End.Cause == events.CauseHuman:
+		return fmt.Sprintf("the request was declined by %s at %s", g.opt.Names(q.End.Actor.Person), when)
+	case q.End.Cause == events.CauseSuperseded:
+		return "the request was declined at " + when + " because a new query took its place"
+	default:
+		return fmt.Sprintf("the request was ended at %s (%s)", when, q.End.Cause)
+	}
+}

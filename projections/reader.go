@@ -1,0 +1,61 @@
+package projections
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// everyReviewer stands in table asked for a request that names no approvers.
+const everyReviewer = ""
+
+// Reader says whose eyes a list is for. An auditor sees all. Anybody else sees
+// their own conversations, and a reviewer those in which the log ever asked
+// them. The zero Reader sees nothing.
+type Reader struct {
+	All      bool     // an auditor
+	Reviewer bool     // may be asked
+	Person   string   // own conversations
+	Groups   []string // in which the person may be asked
+}
+
+// Everything is the reader of auditors and tests.
+func Everything() Reader { return Reader{All: true} }
+
+func (r Reader) list() string {
+	if r.All {
+		return "all"
+	}
+	return fmt.Sprintf("%q %t %q", r.Person, r.Reviewer, r.Groups)
+}
+
+// where narrows a query to the sessions that the reader may see; column holds
+// the session's id.
+func (r Reader) where(column string) (string, []any) {
+	if r.All {
+		return "", nil
+	}
+	own := " AND (EXISTS (SELECT 1 FROM sessions o WHERE o.id = " + column + " AND o.principal = ? AND o.principal <> '')"
+	args := []any{r.Person}
+	if !r.Reviewer {
+		return own + ")", args
+	}
+	names := []any{everyReviewer, "person:" + r.Person}
+	for _, g := range r.Groups {
+		names = append(names, "group:"+g)
+	}
+	marks := strings.TrimSuffix(strings.Repeat("?, ", len(names)), ", ")
+	return own + " OR EXISTS (SELECT 1 FROM asked a WHERE a.session = " + column + " AND a.approver IN (" + marks + ")))", append(args, names...)
+}
+
+// MayRead reports whether a reader may see a session.
+func (v *Views) MayRead(ctx context.Context, reader Reader, session string) (bool, error) {
+	where, args := reader.where("s.id")
+	var yes bool
+	err := v.db.Load().Read.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM sessions s WHERE s.id = ?"+where+")",
+		append([]any{session}, args...)...).Scan(&yes)
+	if err != nil {
+		return false, fmt.Errorf("views: %w", err)
+	}
+	return yes, nil
+}

@@ -1,0 +1,47 @@
+package countersign
+
+import (
+	"context"
+	"time"
+
+	"github.com/countersign-dev/countersign/events"
+)
+
+const (
+	alivePeriod = 10 * time.Minute // between alive events
+	clockPeriod = 5 * time.Second  // between looks at the clock
+	clockStep   = time.Second      // a jump of the wall clock that is recorded
+)
+
+// pulse says now and then that the process is alive, and records jumps of the
+// wall clock against the monotonic one: people read the wall clock, deadlines
+// run on the other.
+func (c *Countersign) pulse(ctx context.Context) error {
+	alive := time.NewTicker(alivePeriod)
+	defer alive.Stop()
+	look := time.NewTicker(clockPeriod)
+	defer look.Stop()
+	began, wall := time.Now(), c.o.Clock()
+	for {
+		select {
+		case <-alive.C:
+			c.note(ctx, &events.Alive{BootID: c.Boot, Heads: c.Heads()})
+		case <-look.C:
+			should := wall.Add(time.Since(began))
+			now := c.o.Clock()
+			if off := now.Sub(should).Abs(); off >= clockStep {
+				c.note(ctx, &events.ClockStep{BootID: c.Boot, Before: events.At(should), After: events.At(now)})
+			}
+			began, wall = time.Now(), now
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// note records an event that nothing waits for.
+func (c *Countersign) note(ctx context.Context, e events.Event) {
+	if _, err := c.Log.Append(ctx, events.Draft{Data: e}); err != nil && ctx.Err() == nil {
+		c.logger.WarnContext(ctx, "an event could not be recorded", "type", string(e.Type()), "error", err)
+	}
+}

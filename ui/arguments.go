@@ -1,0 +1,211 @@
+package ui
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/countersign-dev/countersign/events"
+	"github.com/countersign-dev/countersign/ui/visible"
+)
+
+// The budgets of a page, in bytes of HTML. Together they stay far below 500 KB.
+const (
+	laidBudget   = 96 << 10 // arguments laid out
+	foldBudget   = 24 << 10 // a text that is laid out longer than this is folded
+	rawBudget    = 96 << 10 // the raw text that can be unfolded
+	headBudget   = 24 << 10 // the beginning of what is cut
+	tailBudget   = 8 << 10  // and its end
+	theirsBudget = 12 << 10 // a text of model or agent
+	valueBudget  = 16 << 10 // one argument as the tool reads it
+	changeBudget = 48 << 10 // arguments that can be changed in a text field, or compared
+	maxValues    = 4
+)
+
+// textView is a payload on a page.
+type textView struct {
+	Missing  string // why there is nothing to show, "" where there is
+	Text     visible.Text
+	SHA256   string
+	Media    string
+	Whole    int64  // bytes before it was cut for the record; 0: it was not
+	All      string // where the whole text can be read
+	Download string
+}
+
+// argumentsView are exact arguments on a page.
+type argumentsView struct {
+	textView
+
+	Laid    *visible.Text // laid out; nil where it cannot be
+	WhyNot  string        // why it is not laid out
+	Invalid string        // why it is no valid call, "" where it is
+	Notes   []visible.Note
+	Values  []valueView
+	Hidden  visible.Report
+}
+
+// valueView is one argument with line feeds, as the tool reads it.
+type valueView struct {
+	Name string
+	Text visible.Text
+}
+
+// arguments prepares a text of arguments for a page.
+func arguments(text []byte, all, download string) argumentsView {
+	v := argumentsView{textView: shownText(text, rawBudget), Hidden: visible.Report{}}
+	v.All, v.Download, v.Media = all, download, events.MediaJSON
+	v.Hidden = v.Text.Report
+	laid, err := visible.JSON(text, laidBudget)
+	if err != nil {
+		v.WhyNot = whyNotLaid(err)
+	} else {
+		v.Laid = &laid
+		v.Hidden = laid.Report
+	}
+	args, err := events.DecodeArguments(text)
+	if err != nil {
+		v.Invalid = visible.String(err.Error())
+		v.Notes = visible.HostNotes(text)
+		return v
+	}
+	values := stringsIn(args.Value)
+	v.Notes = visible.HostNotes([]byte(strings.Join(values, "\n")))
+	v.Values = multiline(args.Value)
+	return v
+}
+
+func whyNotLaid(err error) string {
+	switch {
+	case errors.Is(err, visible.ErrNotJSON):
+		return visible.ErrNotJSON.Error()
+	case errors.Is(err, visible.ErrTooDeep):
+		return visible.ErrTooDeep.Error()
+	default:
+		return visible.ErrTooLarge.Error()
+	}
+}
+
+// shownText makes a text visible, whole or as head and tail.
+func shownText(b []byte, budget int) textView {
+	t := visible.Show(b, budget, 0)
+	if !t.Whole() {
+		t = visible.Show(b, min(headBudget, budget), tailBudget)
+	}
+	return textView{Text: t, SHA256: string(events.DigestOf(b))}
+}
+
+// stringsIn returns all strings in decoded arguments, names too.
+func stringsIn(v any) []string {
+	switch v := v.(type) {
+	case string:
+		return []string{v}
+	case []any:
+		var out []string
+		for _, e := range v {
+			out = append(out, stringsIn(e)...)
+		}
+		return out
+	case map[string]any:
+		var out []string
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			out = append(append(out, k), stringsIn(v[k])...)
+		}
+		return out
+	default:
+		return nil
+	}
+}
+
+// multiline picks the arguments that are hard to read as a JSON string: those
+// with line feeds.
+func multiline(args map[string]any) []valueView {
+	var out []valueView
+	for _, k := range slices.Sorted(maps.Keys(args)) {
+		s, ok := args[k].(string)
+		if !ok || !strings.Contains(s, "\n") || len(out) == maxValues {
+			continue
+		}
+		out = append(out, valueView{Name: visible.String(k), Text: visible.Show([]byte(s), valueBudget, tailBudget)})
+	}
+	return out
+}
+
+// telling are the arguments that say most about a call, for one line.
+func telling() []string {
+	return []string{"command", "path", "file_path", "url", "to", "query", "pattern", "name"}
+}
+
+// summary is a call's arguments in one line: a hint for lists, never what is
+// decided on.
+func summary(text []byte) string {
+	const most = 400
+	args, err := events.DecodeArguments(text)
+	if err != nil {
+		return clean(text, most)
+	}
+	for _, k := range telling() {
+		s, ok := args.Value[k].(string)
+		if !ok {
+			continue
+		}
+		for _, other := range slices.Sorted(maps.Keys(args.Value)) {
+			if other != k && len(s) < most {
+				s += " · " + other
+			}
+		}
+		return clean([]byte(s), most)
+	}
+	return clean(text, most)
+}
+
+// clean cuts a text at a whole code point, without hiding what is not UTF-8.
+func clean(b []byte, most int) string {
+	if len(b) > most {
+		for most > 0 && !utf8.RuneStart(b[most]) {
+			most--
+		}
+		return string(b[:most]) + "…"
+	}
+	return string(b)
+}
+
+// text fetches a payload and makes it visible; what is gone says why.
+func (c *Console) text(ctx context.Context, carrier string, ref *events.Ref, budget int) textView {
+	if ref == nil {
+		return textView{Missing: "There is none."}
+	}
+	b, err := c.views.Text(ctx, carrier, ref)
+	if err != nil {
+		return textView{Missing: missing(err)}
+	}
+	v := shownText(b, budget)
+	v.Media = cmp.Or(ref.MediaType, events.MediaBin)
+	if ref.TruncatedFrom != nil {
+		v.Whole = ref.TruncatedFrom.Bytes
+	}
+	return v
+}
+
+func missing(err error) string {
+	if errors.Is(err, events.ErrNoPayload) {
+		return "This text was erased from the record, or never was in it."
+	}
+	return "This text could not be read now."
+}
+
+// summaryOf fetches a call's current arguments for a list.
+func (c *Console) summaryOf(ctx context.Context, carrier string, ref *events.Ref) []visible.Span {
+	if ref == nil {
+		return nil
+	}
+	b, err := c.views.Text(ctx, carrier, ref)
+	if err != nil {
+		return visible.Line(missing(err), 100)
+	}
+	return visible.Line(summary(b), 140)
+}

@@ -1,0 +1,137 @@
+package ui
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/countersign-dev/countersign/events"
+	"github.com/countersign-dev/countersign/internal/auth"
+	"github.com/countersign-dev/countersign/projections"
+	"github.com/countersign-dev/countersign/ui/visible"
+)
+
+// callView is a call with its result.
+type callView struct {
+	Place     string
+	Tool      []visible.Span
+	Chip      chip
+	Words     string
+	Agent     string
+	Facts     []factView
+	Notes     []visible.Note
+	Arguments argumentsView
+	Result    *textView
+	Request   string // the path of its request; "" where nobody was asked
+	Turn      []turnView
+}
+
+// callPath is where a call's page is. Session and batch are anything, so they
+// stand in the query.
+func callPath(session string, key events.CallKey) string { return "/call?" + callQuery(session, key) }
+
+func callQuery(session string, key events.CallKey) string {
+	return url.Values{"session": {session}, "batch": {key.BatchID}, "index": {strconv.Itoa(key.Index)}}.Encode()
+}
+
+func (c *Console) call(w http.ResponseWriter, r *http.Request, id auth.Identity) error {
+	call, err := c.callOf(r, id)
+	if err != nil {
+		return err
+	}
+	ctx, n := r.Context(), c.names()
+	key := callQuery(call.Session, call.CallKey)
+	v := callView{
+		Place: place(call.At), Tool: visible.Line(call.Tool, 100), Chip: callChip(call), Words: resultWords(call), Agent: agentName(call.Agent),
+		Notes: visible.NameNotes(call.Tool), Turn: c.turn(ctx, n, call.Session, call.CallKey),
+	}
+	ref, carrier := call.Current()
+	if text, err := c.views.Text(ctx, carrier, ref); err != nil {
+		v.Arguments.Missing = missing(err)
+	} else {
+		v.Arguments = arguments(text, "/call/text?of=arguments&"+key, "/call/download?of=arguments&"+key)
+		v.Notes = append(v.Notes, v.Arguments.Notes...)
+	}
+	if call.Result != nil && call.Result.Result != nil {
+		result := c.text(ctx, call.Result.EventID, call.Result.Result, rawBudget)
+		result.All, result.Download = "/call/text?of=result&"+key, "/call/download?of=result&"+key
+		v.Result = &result
+	}
+	if call.Request != nil {
+		v.Request = requestPath(call.Request.RequestID)
+	}
+	by := decidedBy(ctx, n, call)
+	v.Facts = []factView{
+		{Name: "Agent", Value: v.Agent},
+		{Name: "Asked by", Value: n.of(ctx, call.Principal)},
+		{Name: "Session", Spans: visible.Line(call.Session, 60), Href: sessionPath(call.Session)},
+		{Name: "Asked at", Value: clockDate(at(call.At)) + " UTC", Time: at(call.At)},
+		{Name: "Policy says", Value: string(call.Effect) + " (rule " + visible.String(call.Rule) + ")"},
+		{Name: "Decided by", Value: by},
+		{Name: "Runs", Value: runsHow(call.Call, c.opt.Isolation)},
+		{Name: "Provider's id", Spans: visible.Line(call.CallID, 80)},
+	}
+	return c.page(w, r, http.StatusOK, c.shell(id, "Call of "+visible.String(call.Tool), "/history"), callPage(v))
+}
+
+// callOf finds the call that the query names, and records the view.
+func (c *Console) callOf(r *http.Request, id auth.Identity) (projections.Call, error) {
+	if err := only(r, "session", "batch", "index", "of", "from"); err != nil {
+		return projections.Call{}, err
+	}
+	q := r.URL.Query()
+	index, err := strconv.Atoi(q.Get("index"))
+	if err != nil {
+		return projections.Call{}, errQuery
+	}
+	if err := c.mayReadSession(r.Context(), id, q.Get("session")); err != nil {
+		return projections.Call{}, err
+	}
+	call, err := c.views.Call(r.Context(), q.Get("session"), events.CallKey{BatchID: q.Get("batch"), Index: index})
+	if err == nil {
+		c.note(r.Context(), id, clip("call "+call.CallKey.String()), call.Session)
+	}
+	return call, err
+}
+
+// callPayload returns the text of a call that the query's "of" names.
+func (c *Console) callPayload(r *http.Request, id auth.Identity) (call projections.Call, of string, text []byte, err error) {
+	if call, err = c.callOf(r, id); err != nil {
+		return call, "", nil, err
+	}
+	ref, carrier := call.Current()
+	of = r.URL.Query().Get("of")
+	switch {
+	case of == "result" && call.Result != nil && call.Result.Result != nil:
+		ref, carrier = call.Result.Result, call.Result.EventID
+	case of != "arguments":
+		return call, "", nil, errQuery
+	}
+	text, err = c.views.Text(r.Context(), carrier, ref)
+	if errors.Is(err, events.ErrNoPayload) {
+		err = errErased
+	}
+	return call, of, text, err
+}
+
+func (c *Console) callText(w http.ResponseWriter, r *http.Request, id auth.Identity) error {
+	call, of, text, err := c.callPayload(r, id)
+	if err != nil {
+		return err
+	}
+	key := "of=" + of + "&" + callQuery(call.Session, call.CallKey)
+	title := map[string]string{"arguments": "Arguments", "result": "Result"}[of] + " of " + visible.String(call.Tool)
+	return c.wholeText(w, r, id, wholeOf{
+		Title: title, Back: callPath(call.Session, call.CallKey), Base: "/call/text?" + key + "&", Download: "/call/download?" + key, Text: text,
+	})
+}
+
+func (c *Console) callDownload(w http.ResponseWriter, r *http.Request, id auth.Identity) error {
+	_, of, text, err := c.callPayload(r, id)
+	if err != nil {
+		return err
+	}
+	download(w, map[string]string{"arguments": "arguments.json", "result": "result.bin"}[of], text)
+	return nil
+}

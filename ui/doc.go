@@ -1,0 +1,26 @@
+// Package ui is the console: server-rendered pages where reviewers see what an
+// agent wants to do, understand it, and decide, and where auditors look back.
+//
+//	console, err := ui.New(ui.Options{Views: views, Decider: gate, Recorder: gate, Auth: store, Site: site, …})
+//	server.Handler = console.Handler()
+//	server.RegisterOnShutdown(console.Stop)
+//
+// All routes stand in one table (routes.go). A page is a struct of plain values
+// (its file, view.go for what they share) and a templ component that shows it.
+// Pages read projections; deciding goes through the gate's one method, Decider.
+//
+// # What a page promises
+//
+//   - It works without JavaScript: real forms, a redirect after each post. The
+//     script only keeps the queue and the clocks fresh, and never moves what
+//     somebody reads or types.
+//   - Nothing of others acts: all their text goes through package visible, so
+//     that no control or direction character reaches the browser, and the policy
+//     in headers.go allows no inline script or style.
+//   - Above the buttons stand our own facts and the exact arguments. What a model
+//     or a tool wrote stands below, marked as theirs.
+//   - What is cut says so, with its size, and leads to the rest.
+//   - Who may not decide sees why, and no form.
+//   - Every view of a payload leaves an access event, one for each person, thing
+//     and hour.
+package ui

@@ -1,0 +1,91 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/countersign-dev/countersign/events"
+	"github.com/countersign-dev/countersign/internal/auth"
+	"github.com/countersign-dev/countersign/projections"
+)
+
+// What the console answers besides pages.
+var (
+	errSignIn   = errors.New("sign in first")
+	errNoRole   = errors.New("your role has no business in the console: it is for reviewers and auditors")
+	errNoDecide = errors.New("your role does not decide requests: a reviewer or an admin does")
+	errNotYours = errors.New("this is another person's conversation, and no request in it is yours to decide: an auditor may see it")
+	errNotFound = errors.New("the log has no such entry; if it was made a moment ago, the views may not have it yet")
+	errNoPage   = errors.New("there is no such page")
+	errQuery    = errors.New("the address has a part that this page does not know")
+	errForm     = errors.New("the form is not one of this console, or was cut")
+	errBusy     = errors.New("too many live streams are open; pages still work, and show what was so when they were loaded")
+	// ErrUnjudged is what a Decider returns for a decision that is durable, but
+	// that the log's fold has not judged in time.
+	ErrUnjudged = errors.New("the decision is recorded, but what became of it is not known yet: look at the request again in a moment")
+	errErased   = errors.New("this text was erased from the record, or never was in it")
+)
+
+// outside is the one table from errors to what people get.
+func outside(err error) (status int, title string) {
+	for _, row := range []struct {
+		err    error
+		status int
+		title  string
+	}{
+		{errSignIn, http.StatusUnauthorized, "Sign in"},
+		{errNoRole, http.StatusForbidden, "Not for your role"},
+		{errNoDecide, http.StatusForbidden, "You may not decide"},
+		{errNotYours, http.StatusForbidden, "Not yours to see"},
+		{errNotFound, http.StatusNotFound, "Not found"},
+		{projections.ErrNotFound, http.StatusNotFound, "Not found"},
+		{errNoPage, http.StatusNotFound, "No such page"},
+		{errErased, http.StatusGone, "No longer there"},
+		{events.ErrNoPayload, http.StatusGone, "No longer there"},
+		{errQuery, http.StatusBadRequest, "The address is not right"},
+		{projections.ErrCursor, http.StatusBadRequest, "The address is not right"},
+		{errForm, http.StatusBadRequest, "The form is not right"},
+		{ErrUnjudged, http.StatusServiceUnavailable, "Recorded, not judged yet"},
+		{events.ErrRefused, http.StatusServiceUnavailable, "The log takes nothing now"},
+		{events.ErrLogStopped, http.StatusServiceUnavailable, "The log has stopped"},
+		{errBusy, http.StatusServiceUnavailable, "Too many live streams"},
+	} {
+		if errors.Is(err, row.err) {
+			return row.status, row.title
+		}
+	}
+	return http.StatusInternalServerError, "Something is wrong here"
+}
+
+// fail answers an error with a page. What is ours alone to know goes to the log.
+func (c *Console) fail(w http.ResponseWriter, r *http.Request, id auth.Identity, err error) {
+	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
+		return // nobody waits for the answer
+	}
+	status, title := outside(err)
+	if status == http.StatusUnauthorized && r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" {
+		http.Redirect(w, r, "/sign-in?next="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
+		return
+	}
+	text := err.Error()
+	if status == http.StatusInternalServerError {
+		c.logger.ErrorContext(r.Context(), "a page failed", "path", r.URL.Path, "error", text)
+		text = "The console could not answer. Nothing was decided by this. The log of the program says why; try again."
+	}
+	// Once a person, reason and hour: refusals must not fill the log.
+	if status == http.StatusForbidden && c.viewed.first(id.Person, "refused: "+text, c.now().Truncate(time.Hour)) {
+		c.record(r.Context(), &events.Access{
+			Action: "open", Outcome: events.AccessRefused, Actor: actor(id), Resource: clip(r.URL.Path), Reason: clip(text),
+		}, "")
+	}
+	c.page(w, r, status, c.shell(id, title, ""), problem(problemView{Status: status, Title: title, Text: text, SignIn: status == http.StatusUnauthorized}))
+}
+
+// clip bounds a text to what a name in an event may have.
+func clip(s string) string {
+	return strings.ToValidUTF8(s[:min(len(s), events.MaxNameBytes)], "")
+}

@@ -1,0 +1,250 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/countersign-dev/countersign/events"
+	"github.com/countersign-dev/countersign/fold"
+	"github.com/countersign-dev/countersign/internal/auth"
+	"github.com/countersign-dev/countersign/projections"
+	"github.com/countersign-dev/countersign/ui/visible"
+)
+
+// requestView is all that a page tells of one request, in the order in which it
+// stands there.
+type requestView struct {
+	ID      string
+	Place   string
+	Tool    []visible.Span
+	State   chip
+	Pending bool
+	Agent   string
+	Why     []visible.Span
+	Rule    string
+	Facts   []factView
+	Notes   []visible.Note // about tool and hosts
+	Said    string         // an answer to what was just posted
+
+	Arguments argumentsView
+	Changed   *changedView // where the text is not the model's own any more
+	Preview   *textView    // what it would change, as the gate saw it
+
+	Outcome *outcomeView // where it has ended
+	Form    *formView    // where the reader may decide
+	MayNot  string       // why not
+	// ChangeOpen shows the field to change arguments in.
+	ChangeOpen bool
+
+	Told      string // what the model is told when it is declined
+	Turn      []turnView
+	ModelText *textView
+	Query     *textView
+	Decisions []decisionView
+}
+
+// factView is one of our own facts.
+type factView struct {
+	Name, Value, Href string
+	Time              time.Time // zero, or what Value says, for the script's clocks
+	Deadline          bool
+	Spans             []visible.Span // in place of Value, where it is text of others
+}
+
+// changedView is a text that a reviewer wrote.
+type changedView struct {
+	By   string
+	Diff []diffLine
+	Long bool // too long to compare
+}
+
+// formView is the form of a decision.
+type formView struct {
+	Action, ChangeAction string
+	Digest               string
+	Render, Key          string
+	Comment              string
+	Typable              string // the arguments, for a text field; "" where they are too long for one
+}
+
+// outcomeView says how a request ended.
+type outcomeView struct {
+	Chip    chip
+	Words   string
+	Comment *textView
+	Result  string // what became of the call
+	Call    string // the path of its page
+	Next    string // the path of the oldest request that waits
+}
+
+func (c *Console) request(w http.ResponseWriter, r *http.Request, id auth.Identity) error {
+	if err := only(r, "change"); err != nil {
+		return err
+	}
+	q, err := c.mayReadRequest(r.Context(), id, r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	v := c.requestView(r.Context(), id, q)
+	v.ChangeOpen = r.URL.Query().Has("change")
+	return c.showRequest(w, r, id, http.StatusOK, v)
+}
+
+// showRequest answers a request's page with the queue beside it.
+func (c *Console) showRequest(w http.ResponseWriter, r *http.Request, id auth.Identity, status int, v requestView) error {
+	queue, err := c.queueFor(r.Context(), id, v.ID)
+	if err != nil {
+		return err
+	}
+	if v.Outcome != nil && len(queue.Cards) > 0 {
+		v.Outcome.Next = queue.Cards[0].Href
+	}
+	return c.page(w, r, status, c.shell(id, visible.String(string(visible.Bytes(v.Tool)))+" request", "/inbox"), requestPage(queue, v))
+}
+
+// mayReadRequest returns a request that one may see.
+func (c *Console) mayReadRequest(ctx context.Context, id auth.Identity, request string) (projections.Request, error) {
+	q, err := c.views.Request(ctx, request)
+	if err != nil {
+		return q, err
+	}
+	return q, c.mayReadSession(ctx, id, q.Session)
+}
+
+// requestView gathers what a page tells of a request, and records the view.
+func (c *Console) requestView(ctx context.Context, id auth.Identity, q projections.Request) requestView {
+	c.note(ctx, id, q.RequestID, q.Session)
+	n := c.names()
+	v := requestView{
+		ID: q.RequestID, Place: place(q.At), Tool: visible.Line(q.Tool, 100), State: requestChip(&q.Request, c.now()), Agent: agentName(q.Call.Agent),
+		Why: visible.Line(q.Why, 400), Rule: visible.String(q.Rule), Pending: q.State == fold.Pending, Notes: visible.NameNotes(q.Tool),
+	}
+	v.Facts = c.facts(ctx, n, q)
+	text, missing := c.argumentsOf(ctx, &v, q)
+	c.changes(ctx, n, &v, q, text)
+	if q.Preview != nil {
+		preview := c.text(ctx, q.Carrier, q.Preview, rawBudget/2)
+		v.Preview = &preview
+	}
+	if v.Pending && !missing {
+		v.Form, v.MayNot = c.formFor(id, q, text)
+	}
+	if !v.Pending {
+		v.Outcome = c.outcome(ctx, n, q)
+	}
+	c.around(ctx, n, id, &v, q)
+	return v
+}
+
+// argumentsOf puts the current arguments on the page.
+func (c *Console) argumentsOf(ctx context.Context, v *requestView, q projections.Request) (text []byte, gone bool) {
+	text, err := c.views.Text(ctx, q.Carrier, q.Arguments)
+	if err != nil {
+		v.Arguments.Missing = missing(err)
+		v.MayNot = "Its arguments cannot be shown, so nothing can be decided about them here."
+		return nil, true
+	}
+	v.Arguments = arguments(text, requestPath(q.RequestID)+"/text", requestPath(q.RequestID)+"/download")
+	v.Notes = append(v.Notes, v.Arguments.Notes...)
+	return text, false
+}
+
+// changes compares a reviewer's text with the model's own.
+func (c *Console) changes(ctx context.Context, n *names, v *requestView, q projections.Request, text []byte) {
+	if q.Author == "" || text == nil {
+		return
+	}
+	v.Changed = &changedView{By: n.of(ctx, q.Author)}
+	own, err := c.views.Text(ctx, q.Call.EventID, q.Call.Arguments)
+	if err != nil {
+		v.Changed.Long = true
+		return
+	}
+	lines, ok := diff(own, text)
+	v.Changed.Diff, v.Changed.Long = lines, !ok
+}
+
+// formFor is the form by which a person decides, or why there is none.
+func (c *Console) formFor(id auth.Identity, q projections.Request, text []byte) (*formView, string) {
+	switch {
+	case !id.Can(auth.Decide):
+		return nil, errNoDecide.Error()
+	case q.FourEyes && id.Person == q.Requester:
+		return nil, "Its rule asks for four eyes: who asked may not decide."
+	case q.MayDecide(actor(id)) != "":
+		return nil, "Its rule lets others decide: " + approversWords(q.Request)
+	case c.now().After(q.Deadline):
+		return nil, "Its time is over. The gate records that nobody answered."
+	}
+	f := &formView{
+		Action: requestPath(q.RequestID) + "/decide", ChangeAction: requestPath(q.RequestID) + "/change", Digest: string(q.Digest),
+		Render: c.renders.issue(id.Person, q.RequestID, q.Digest), Key: uuid.NewString(),
+	}
+	if len(text) <= changeBudget {
+		f.Typable = visible.Typable(text)
+	}
+	return f, ""
+}
+
+// requestState answers what became of a request, for a page that still shows
+// it as waiting.
+func (c *Console) requestState(w http.ResponseWriter, r *http.Request, id auth.Identity) error {
+	q, err := c.mayReadRequest(r.Context(), id, r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	v := stateView{Digest: string(q.Digest), Href: requestPath(q.RequestID), Chip: requestChip(&q.Request, c.now())}
+	if q.State != fold.Pending {
+		v.Words = c.endWords(r.Context(), c.names(), &q.Request)
+	}
+	return c.fragment(w, r, stateLine(v))
+}
+
+// stateView is where a request stands, in a line.
+type stateView struct {
+	Chip   chip
+	Words  string // how it ended; "" while it waits
+	Digest string
+	Href   string
+}
+
+func (c *Console) requestText(w http.ResponseWriter, r *http.Request, id auth.Identity) error {
+	q, text, err := c.requestPayload(r, id)
+	if err != nil {
+		return err
+	}
+	return c.wholeText(w, r, id, wholeOf{
+		Title: "Arguments of " + visible.String(q.Tool), Back: requestPath(q.RequestID), Base: requestPath(q.RequestID) + "/text?", Text: text,
+		Download: requestPath(q.RequestID) + "/download",
+	})
+}
+
+func (c *Console) requestDownload(w http.ResponseWriter, r *http.Request, id auth.Identity) error {
+	_, text, err := c.requestPayload(r, id)
+	if err != nil {
+		return err
+	}
+	download(w, "arguments.json", text)
+	return nil
+}
+
+func (c *Console) requestPayload(r *http.Request, id auth.Identity) (projections.Request, []byte, error) {
+	q, err := c.mayReadRequest(r.Context(), id, r.PathValue("id"))
+	if err != nil {
+		return q, nil, err
+	}
+	c.note(r.Context(), id, q.RequestID, q.Session)
+	text, err := c.views.Text(r.Context(), q.Carrier, q.Arguments)
+	if errors.Is(err, events.ErrNoPayload) {
+		err = errErased
+	}
+	return q, text, err
+}
+
+// sessionPath is where a session's page is. Its id is anything.
+func sessionPath(id string) string { return "/session?id=" + url.QueryEscape(id) }
