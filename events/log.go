@@ -32,7 +32,7 @@ var (
 // Begins reports whether events of the type begin work (admission refuses them
 // at once when room is short) or end it (room is kept, and they wait for it).
 func (t Type) Begins() bool {
-	switch t { //nolint:exhaustive // every other type ends work or notes something
+	switch t {
 	case TypeToolCall, TypeApprovalRequest, TypeToolStarted, TypeRunStarted, TypeAccess:
 		return true
 	default:

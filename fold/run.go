@@ -113,7 +113,7 @@ func (r *Run) Usage() events.Usage {
 // Turn returns the calls of a round that are recorded, by index; missing ones
 // are nil.
 func (s *Session) Turn(r *Round) []*Call {
-	calls := make([]*Call, r.RoundFinished.Calls)
+	calls := make([]*Call, r.Calls)
 	for i := range calls {
 		calls[i] = s.Calls[events.CallKey{BatchID: r.BatchID, Index: i}]
 	}

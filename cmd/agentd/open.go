@@ -84,8 +84,7 @@ func (s *server) policy() (*policy.Policy, error) {
 		RequiredTools: h.RequiredTools, AllowedTools: h.AllowedTools, DeniedTools: h.DeniedTools, RequiredSet: h.RequiredSet,
 		Timeout: h.Timeout, StartWithin: s.cfg.StartWithin,
 	})
-	var wrong *policy.ConfigError
-	if errors.As(err, &wrong) {
+	if wrong, ok := errors.AsType[*policy.ConfigError](err); ok {
 		key := "chat.hitl." + wrong.Key
 		if wrong.Index >= 0 {
 			key += fmt.Sprintf("[%d]", wrong.Index)

@@ -127,7 +127,7 @@ func (s *server) listen(ctx context.Context, l net.Listener, h http.Handler) err
 		return fmt.Errorf("serve %s: %w", l.Addr(), err)
 	}
 	if err := <-stopped; err != nil {
-		s.logger.Warn("some connections were cut at the end", "error", err)
+		s.logger.WarnContext(ctx, "some connections were cut at the end", "error", err)
 	}
 	return nil
 }

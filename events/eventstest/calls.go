@@ -14,7 +14,7 @@ func (b *builder) data(typ events.Type) events.Event {
 
 // call has the types about one call: from the model's wish to its result.
 func (b *builder) call(typ events.Type) events.Event {
-	switch typ { //nolint:exhaustive // the others have their own function
+	switch typ {
 	case events.TypeToolCall:
 		return &events.ToolCall{
 			CallKey: key(), RunID: RunID, CallID: "call_Zx81", Tool: "Write", ToolSource: events.SourceBuiltin, ToolDigest: digest("tool"),

@@ -63,7 +63,7 @@ func zeros(path string, v reflect.Value) []string {
 	if v.IsZero() {
 		return []string{path}
 	}
-	switch v.Kind() { //nolint:exhaustive // the kinds that events are made of
+	switch v.Kind() {
 	case reflect.Pointer:
 		return zeros(path, v.Elem())
 	case reflect.Slice:

@@ -8,7 +8,7 @@ import (
 
 // process has the types about processes, people and the record itself.
 func (b *builder) process(typ events.Type) events.Event {
-	switch typ { //nolint:exhaustive // the others have their own function
+	switch typ {
 	case events.TypeDefinition:
 		return &events.Definition{
 			Kind: events.DefinePolicy, Name: "policy.yaml", Digest: digest("policy"), Content: b.own("policy", "application/yaml"),

@@ -8,7 +8,7 @@ import (
 
 // run has the types about a run, its rounds and its subagents.
 func (b *builder) run(typ events.Type) events.Event {
-	switch typ { //nolint:exhaustive // the others have their own function
+	switch typ {
 	case events.TypeRunStarted:
 		return &events.RunStarted{
 			RunID: RunID, Principal: Alice, Actor: someone(), Agent: agent(), Query: b.own("write my notes down", events.MediaText), Model: "default",

@@ -119,7 +119,7 @@ func (g *generator) value(p place, name string, t reflect.Type, ask wrap, option
 		}
 		return s, nil
 	}
-	switch t.Kind() { //nolint:exhaustive // another kind is an error
+	switch t.Kind() {
 	case reflect.String:
 		return p.text(name, ask, optional, g.src.consts)
 	case reflect.Bool:
