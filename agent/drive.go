@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -92,14 +93,19 @@ func (d *driver) look(ctx context.Context) (state, error) {
 }
 
 // step does the one thing that comes next. done says that the run has ended.
+// What is decided by is told to clients before it is acted on: so a result goes
+// out before the text that answers it, and a request before any call runs.
 func (d *driver) step(ctx context.Context) (done bool, err error) {
-	if err := d.narrator.catchUp(ctx); err != nil {
+	st, err := d.look(ctx)
+	if err == nil {
+		err = d.narrator.catchUp(ctx)
+	}
+	if err != nil {
 		return false, err
 	}
-	st, err := d.look(ctx)
 	switch {
-	case err != nil || st.finished:
-		return st.finished, err
+	case st.finished:
+		return true, nil
 	case len(st.open) > 0:
 		return false, d.carryOn(ctx, st)
 	case st.cancelled:
@@ -173,12 +179,7 @@ func (d *driver) finished(st state, reason events.FinishReason) *events.RunFinis
 // direct reports whether a return-direct tool of the turn ran well: its result
 // is the answer.
 func (d *driver) direct(st state) bool {
-	for _, c := range st.turn {
-		if d.loop.returnsDirect(c) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(st.turn, d.loop.returnsDirect)
 }
 
 func (l *Loop) returnsDirect(c *fold.Call) bool {
@@ -235,7 +236,7 @@ func (d *driver) carry(ctx context.Context, c *fold.Call) {
 	d.carries.Go(func() {
 		err := d.loop.gate.Carry(ctx, d.session, c.CallKey, runOf(tool))
 		if err != nil && ctx.Err() == nil {
-			d.loop.logger.WarnContext(ctx, "a call could not be carried; it is tried again", "call", c.CallKey.String(), "error", err)
+			d.loop.logger.WarnContext(ctx, "a call could not be carried; it is tried again", "call", c.String(), "error", err)
 			pause(ctx, carryAgain)
 		}
 		d.putDown(c.CallKey, readOnly)

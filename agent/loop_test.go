@@ -1,10 +1,15 @@
 package agent_test
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -53,7 +58,7 @@ func TestATurnGetsOneResultACallInOrder(t *testing.T) {
 		wanted = append(wanted, o.call)
 	}
 	m := plays(calls("Working.", wanted...), say("Done."))
-	p := newWorld(t).boot(m, setup{timeout: 700 * 1e6})
+	p := newWorld(t).boot(m, setup{timeout: 700 * time.Millisecond})
 	r := p.begin("s", "go")
 	var frames []agent.Frame
 	for range 4 {
@@ -133,7 +138,9 @@ func TestRepairsAreRecordedAndReplayed(t *testing.T) {
 	require.JSONEq(t, strings.NewReplacer("B", shown[1].ID, "C", shown[2].ID).Replace(
 		`{"text":"","reasoning":"","calls":[{"ID":"x","Name":"Read","Arguments":"{}"},{"ID":"B","Name":"Read","Arguments":"{}"},{"ID":"C","Name":"Read","Arguments":"{}"}]}`),
 		string(replayed[1].Assistant))
-	require.Equal(t, ids(shown), []string{replayed[2].Results[0].CallID, replayed[2].Results[1].CallID, replayed[2].Results[2].CallID})
+	for i, r := range replayed[2].Results {
+		require.Equal(t, shown[i].ID, r.CallID)
+	}
 }
 
 func ids(calls []agent.EventCall) []string {
@@ -157,8 +164,16 @@ func TestHowRunsEnd(t *testing.T) {
 		"return direct": {[]turn{calls("", call("c", "Answer", "a"))}, nil, []string{"tool_result c ok", `token ran with {"path":"a"}`, "finish returnDirect"}},
 		"cut by length": {[]turn{breaks("Hal", agent.TurnError{Code: agent.CodeTruncated})}, nil, []string{"token Hal", "finish LENGTH"}},
 		"provider":      {[]turn{breaks("Hal", agent.TurnError{Code: agent.CodeProviderError, Message: "no"})}, nil, []string{"token Hal", "finish ERROR", "error provider_error"}},
+		"our own error": {
+			[]turn{func(context.Context, func(agent.Delta)) (agent.Turn, error) {
+				return agent.Turn{}, errors.New("cannot encode")
+			}},
+			nil,
+			[]string{"finish ERROR", "error invalid_stream"},
+		},
 		"message too long": {
-			[]turn{calls(strings.Repeat("x", 900<<10), call("c", "Write", "a"))}, nil,
+			[]turn{calls(strings.Repeat("x", 900<<10), call("c", "Write", "a"))},
+			nil,
 			[]string{"finish ERROR", "error limit"},
 		},
 	}
@@ -195,4 +210,24 @@ func TestConversationsGoOnSideBySide(t *testing.T) {
 	last := m.requests()[len(m.requests())-1].Messages
 	require.Len(t, last, 5)
 	require.Equal(t, "and now?", *last[4].User)
+}
+
+// Case 049: nothing of a run remains after its end but its feed.
+func TestRunsLeaveNoGoroutines(t *testing.T) {
+	p := newWorld(t).boot(plays(calls("One.", call("c", "Read", "a"), call("d", "Fail", "b")), say("Two.")), setup{})
+	rest(t, p.begin("first", "go"))
+	before := runtime.NumGoroutine()
+	for i := range 30 {
+		rest(t, p.begin("s"+string(rune('A'+i)), "go"))
+	}
+	require.Eventually(t, func() bool { return runtime.NumGoroutine() < before+10 }, patience, time.Millisecond)
+}
+
+// A result is told before the text that answers it, however close they come.
+func TestResultsAreToldBeforeWhatAnswersThem(t *testing.T) {
+	p := newWorld(t).boot(plays(calls("", call("c", "Read", "a")), say("Two.")), setup{})
+	for i := range 100 {
+		require.Equal(t, []string{"tool_call c", "finish TOOL_CALLS", "tool_result c ok", "token Two.", "finish STOP"},
+			told(rest(t, p.begin("s"+strconv.Itoa(i), "go"))))
+	}
 }

@@ -172,8 +172,11 @@ func tools() []agent.Tool {
 		return agent.Output{}, fmt.Errorf("stopped: %w", context.Cause(ctx))
 	}
 	return []agent.Tool{
-		tool{name: "Read", readOnly: true, run: echo}, tool{name: "Write", run: echo}, tool{name: "Slow", run: slow},
-		tool{name: "Format", run: echo}, tool{name: "Answer", direct: true, run: echo},
+		tool{name: "Read", readOnly: true, run: echo},
+		tool{name: "Write", run: echo},
+		tool{name: "Slow", run: slow},
+		tool{name: "Format", run: echo},
+		tool{name: "Answer", direct: true, run: echo},
 		tool{name: "Fail", run: func(context.Context, []byte) (agent.Output, error) { return agent.Output{}, fmt.Errorf("no such file") }},
 		tool{name: "Long", readOnly: true, run: func(context.Context, []byte) (agent.Output, error) {
 			return agent.Output{Content: []byte(strings.Repeat("ä", 100))}, nil

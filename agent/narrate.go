@@ -73,7 +73,7 @@ func (n *narrator) tell(ctx context.Context, r fold.Record) error {
 	if r.Envelope.SessionID != n.session.ID || !n.session.Apply(r).Counts {
 		return nil
 	}
-	switch e := r.Event.(type) {
+	switch e := r.Event.(type) { //nolint:gochecksumtype // of the others clients see nothing
 	case *events.RoundFinished:
 		if e.RunID == n.feed.run {
 			n.round(ctx, r, e)

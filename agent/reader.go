@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// ErrFeedEnded: everything of the run has been read.
+// ErrFeedEnded says that everything of the run has been read.
 var ErrFeedEnded = errors.New("the run has ended and everything was read")
 
 // Reader reads what clients see of a conversation, from a place on: the rest

@@ -215,7 +215,7 @@ func (d *driver) proposal(st state, batch, cause string, calls []Call, ids []str
 // They share a commit, so only a log that somebody else wrote can be so.
 func (d *driver) lost(ctx context.Context, st state) error {
 	text := fmt.Sprintf("round %d asked for %d calls, %d of them are not in the log: nothing more of it runs",
-		st.last.Round, st.last.RoundFinished.Calls, st.missing)
+		st.last.Round, st.last.Calls, st.missing)
 	p := events.NewPayload([]byte(text))
 	e := d.finished(st, events.FinishError)
 	e.Code, e.Detail = CodeLost, p.Ref(events.MediaText)

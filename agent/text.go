@@ -17,13 +17,13 @@ import (
 func (l *Loop) resultText(ctx context.Context, c *fold.Call) string {
 	r := c.Result
 	var text string
-	if r.ToolResult.Result != nil {
-		b, err := l.opt.Log.Payload(ctx, r.EventID, r.ToolResult.Result)
+	if r.Result != nil {
+		b, err := l.opt.Log.Payload(ctx, r.EventID, r.Result)
 		if err != nil {
 			l.logger.WarnContext(ctx, "a result could not be read", "event", r.EventID, "error", err)
 			return "(The result of this call is no longer kept.)"
 		}
-		text = l.bounded(b, r.ToolResult.Result)
+		text = l.bounded(b, r.Result)
 	}
 	return l.changed(ctx, c) + text
 }

@@ -82,19 +82,19 @@ func (w *world) boot(m agent.Model, s setup) *process {
 	loop, err := agent.NewLoop(o)
 	require.NoError(w.t, err)
 	p := &process{Loop: loop, t: w.t, gate: g, log: log}
-	p.run()
+	p.start()
 	return p
 }
 
-// run starts gate and loop, and makes stop: the loop ends before the gate.
-func (p *process) run() {
+// start starts gate and loop, and makes stop: the loop ends before the gate.
+func (p *process) start() {
 	below, stopGate := context.WithCancel(context.WithoutCancel(p.t.Context()))
 	above, stopLoop := context.WithCancel(below)
 	gateDone, loopDone := make(chan error, 1), make(chan error, 1)
 	go func() { gateDone <- p.gate.Run(below) }()
 	go func() {
 		<-p.gate.Ready()
-		loopDone <- p.Loop.Run(above)
+		loopDone <- p.Run(above)
 	}()
 	p.stop = sync.OnceFunc(func() {
 		stopLoop()

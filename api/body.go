@@ -70,15 +70,13 @@ func decode(body []byte, m members) (given, error) {
 		return nil, badRequest("the body is %s: send a JSON object", named(kind))
 	}
 	had := given{}
-	for {
-		t, err := d.ReadToken()
-		if err != nil {
-			return nil, malformed(err)
+	_, err := d.ReadToken() // {
+	for err == nil {
+		var t jsontext.Token
+		if t, err = d.ReadToken(); err != nil {
+			break
 		}
-		switch t.Kind() {
-		case jsontext.KindBeginObject:
-			continue
-		case jsontext.KindEndObject:
+		if t.Kind() == jsontext.KindEndObject {
 			return had, ended(d)
 		}
 		name := t.String()
@@ -87,6 +85,7 @@ func decode(body []byte, m members) (given, error) {
 		}
 		had[name] = true
 	}
+	return nil, malformed(err)
 }
 
 // set reads the value of a member.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 
 	"github.com/countersign-dev/countersign/agent"
@@ -39,8 +40,7 @@ func (p *problem) with(name string, value any) *problem {
 
 // outside is the one table from errors to what clients get.
 func outside(err error) *problem {
-	var p *problem
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*problem](err); ok {
 		return p
 	}
 	for _, row := range []struct {
@@ -88,9 +88,7 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 		w.Header().Set("WWW-Authenticate", challenge)
 	}
 	body := map[string]any{"error": map[string]string{"code": p.code, "message": p.message}}
-	for name, value := range p.more {
-		body[name] = value
-	}
+	maps.Copy(body, p.more)
 	a.answer(w, r, p.status, body)
 }
 
@@ -104,5 +102,5 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request, status int, body an
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	w.Write(append(b, '\n'))
+	w.Write(append(b, '\n')) //nolint:gosec // JSON; who has gone away gets nothing
 }

@@ -72,7 +72,7 @@ func TestTheControlSocket(t *testing.T) {
 	t.Cleanup(s.Close)
 	h.url = s.URL
 	a := h.do(h.request("", http.MethodPost, "/sign-in-link", ""))
-	require.Equal(t, `{"url":"http://x/sign-in?link=s","expires":"2026-11-30T12:00:00Z"}`+"\n", a.body)
+	require.JSONEq(t, `{"url":"http://x/sign-in?link=s","expires":"2026-11-30T12:00:00Z"}`, a.body)
 	require.Equal(t, "sign-in-link", h.access.all()[0].Action)
 	require.Contains(t, h.do(h.request("", http.MethodGet, "/status", "")).body, `"version":"v"`)
 	require.Equal(t, 405, h.do(h.request("", http.MethodGet, "/sign-in-link", "")).status)

@@ -1,15 +1,17 @@
 package api_test
 
 import (
+	"io"
 	"net"
 	"net/http"
-	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/countersign-dev/countersign/api"
+	"github.com/countersign-dev/countersign/fold"
 )
 
 // Case 049: losing the connection cancels nothing; and resuming has neither
@@ -100,38 +102,91 @@ func TestANewQueryWhileARunIsUnfinished(t *testing.T) {
 	require.Contains(t, v.Reason, "a new query took its place")
 }
 
-// A client that does not read is cut off after a while; its run goes on, and so
-// does everybody else.
+// A client that does not read is cut off after a while; its run goes on, and it
+// can resume.
 func TestAClientThatDoesNotRead(t *testing.T) {
-	script := "conversations: [{turns: [{text: \"" + strings.Repeat("x", 800_000) + "\"}]}]"
-	h := newHouse(t, options{script: script, change: func(o *api.Options) { o.WriteWithin, o.MaxStreams = 100*time.Millisecond, 8 }})
-	var stuck []net.Conn
-	for i := range 8 {
-		conn := h.dial("POST /chat/stream HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer carla\r\nContent-Type: application/json\r\n" +
-			"Content-Length: 36\r\n\r\n" + `{"query":"go","conversationId":"c` + string(rune('0'+i)) + `"}`)
-		require.NoError(t, conn.(*net.TCPConn).SetReadBuffer(1024))
-		stuck = append(stuck, conn)
-	}
-	require.Len(t, stuck, 8)
+	h := newHouse(t, options{script: twoCalls, change: func(o *api.Options) { o.WriteWithin, o.MaxStreams = 100*time.Millisecond, 1 }})
+	conn := h.pipe()
+	_, err := io.WriteString(conn, "POST /chat/stream HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer carla\r\nContent-Type: application/json\r\n"+
+		"Content-Length: 35\r\n\r\n"+`{"query":"go","conversationId":"c"}`)
+	require.NoError(t, err)
+	head := make([]byte, 15)
+	_, err = io.ReadFull(conn, head)
+	require.NoError(t, err)
+	require.Equal(t, "HTTP/1.1 200 OK", string(head))
+	// Nothing more is read: the one place for a stream is free again soon.
+	var request string
 	require.Eventually(t, func() bool {
-		r := h.get("c7", "")
-		res, err := http.DefaultClient.Do(r)
+		res, err := http.DefaultClient.Do(h.get("c", ""))
 		require.NoError(t, err)
 		defer res.Body.Close()
 		return res.StatusCode == http.StatusOK
 	}, patience, 5*time.Millisecond)
-	all := h.resume("c3", "").rest()
-	require.Equal(t, "finish STOP", types(all)[len(all)-1])
+	require.Eventually(t, func() bool {
+		pending := h.requests("c")
+		if len(pending) == 1 {
+			request = pending[0]
+		}
+		return request != ""
+	}, patience, time.Millisecond)
+	require.True(t, h.decide(alice, request, "approve").Accepted)
+	require.Eventually(t, func() bool { return len(h.tools.runs()) == 2 }, patience, time.Millisecond)
 }
 
-// dial sends bytes over a connection of their own.
-func (h *house) dial(request string) net.Conn {
+// requests are the open requests of a conversation.
+func (h *house) requests(conversation string) []string {
 	h.t.Helper()
-	var d net.Dialer
-	conn, err := d.DialContext(h.t.Context(), "tcp", strings.TrimPrefix(h.url, "http://"))
-	require.NoError(h.t, err)
-	h.t.Cleanup(func() { conn.Close() })
-	_, err = conn.Write([]byte(request))
-	require.NoError(h.t, err)
-	return conn
+	var open []string
+	require.NoError(h.t, h.gate.View(h.t.Context(), conversation, func(s *fold.Session) {
+		for id, q := range s.Requests {
+			if q.State == fold.Pending {
+				open = append(open, id)
+			}
+		}
+	}))
+	return open
 }
+
+// pipe is a connection to the API without any buffer: what one side does not
+// read, the other cannot write.
+func (h *house) pipe() net.Conn {
+	h.t.Helper()
+	ours, theirs := net.Pipe()
+	l := &oneConn{conn: make(chan net.Conn, 1), closed: make(chan struct{})}
+	l.conn <- theirs
+	s := &http.Server{Handler: h.api.Handler()}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.Serve(l)
+	}()
+	h.t.Cleanup(func() {
+		s.Close()
+		ours.Close()
+		<-done
+	})
+	return ours
+}
+
+// oneConn is a listener with one connection.
+type oneConn struct {
+	conn   chan net.Conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+func (l *oneConn) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conn:
+		return c, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *oneConn) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return nil
+}
+
+func (l *oneConn) Addr() net.Addr { return &net.UnixAddr{Name: "pipe", Net: "unix"} }

@@ -139,8 +139,8 @@ func TestWhatEverybodyMayRead(t *testing.T) {
 	require.Equal(t, []any{200, string(want), "application/schema+json"}, []any{a.status, a.body, a.header.Get("Content-Type")})
 	require.Equal(t, 200, get("/schemas/envelope/1").status)
 	require.Equal(t, 404, get("/schemas/envelope/9").status)
-	require.Equal(t, "{\"status\":\"ok\"}\n", get("/healthz").body)
-	require.Equal(t, "{\"status\":\"ready\"}\n", get("/readyz").body)
+	require.JSONEq(t, `{"status":"ok"}`, get("/healthz").body)
+	require.JSONEq(t, `{"status":"ready"}`, get("/readyz").body)
 	sick = errors.New("the log has stopped")
 	require.Equal(t, []any{503, "not_ready"}, []any{get("/readyz").status, get("/readyz").code(t)})
 	sick = nil

@@ -92,7 +92,7 @@ func (s *sse) send(id string, e agent.Event) error {
 		return fmt.Errorf("encode an event: %w", err)
 	}
 	s.hurry()
-	if _, err := fmt.Fprintf(s.w, "id: %s\ndata: %s\n\n", id, data); err != nil {
+	if _, err := fmt.Fprintf(s.w, "id: %s\ndata: %s\n\n", id, data); err != nil { //nolint:gosec // JSON in an event stream
 		return err
 	}
 	return s.control.Flush()

@@ -38,7 +38,7 @@ func TestAStreamIsWhatTheProtocolSays(t *testing.T) {
 	all := append(s.until("heartbeat"), s.until("tool_result")...)
 	request := all[4]
 	require.Equal(t, all[4].ID, all[5].ID, "a heartbeat repeats the id before it")
-	require.Equal(t, `{"type":"heartbeat"}`, all[5].Bytes)
+	require.JSONEq(t, `{"type":"heartbeat"}`, all[5].Bytes)
 	v := h.decide(alice, request.RequestID, "approve")
 	require.True(t, v.Accepted, v.Reason)
 	all = append(all, s.rest()...)
