@@ -46,8 +46,10 @@ func TestStartsOfApprovedCalls(t *testing.T) {
 		{"with other arguments", approved, byApproval(func(e *events.ToolStarted) { e.Arguments = text("{}") }), fold.ReasonOtherDigest},
 		{"of another tool", approved, byApproval(func(e *events.ToolStarted) { e.Tool = "Write" }), fold.ReasonOtherDigest},
 		{"of another call", approved, byApproval(func(e *events.ToolStarted) { e.Index = 1 }), fold.ReasonUnknownCall},
-		{"with the model's text, where a revision was approved", after(asked, step{1, modify(alice, "{}"), ""}, step{2, revise(1, "alice", "{}"), ""}),
-			byApproval(func(e *events.ToolStarted) { e.Arguments = text(`{"command":"ls"}`) }), fold.ReasonOtherDigest},
+		{
+			"with the model's text, where a revision was approved", after(asked, step{1, modify(alice, "{}"), ""}, step{2, revise(1, "alice", "{}"), ""}),
+			byApproval(func(e *events.ToolStarted) { e.Arguments = text(`{"command":"ls"}`) }), fold.ReasonOtherDigest,
+		},
 		{"with the revision's text", after(asked, step{1, modify(alice, "{}"), ""}, step{2, revise(1, "alice", "{}"), ""}), start(), ""},
 		{"revoked", after(approved, step{2, revoke(bob), ""}), start(), fold.ReasonNoWarrant},
 		{"ended", after(approved, step{2, ends(events.StatusError, events.CauseGateError), ""}), start(), fold.ReasonEnded},

@@ -1,6 +1,7 @@
 package gate_test
 
 import (
+	"slices"
 	"time"
 
 	"github.com/countersign-dev/countersign/events"
@@ -47,9 +48,8 @@ func (w *world) byHand(n *node, pick int, late bool) {
 
 // mintAgain appends what the last decision says, under another id.
 func (w *world) mintAgain() {
-	all := w.log.all()
-	for i := len(all) - 1; i >= 0; i-- {
-		r := fold.Decode(all[i].Record)
+	for _, e := range slices.Backward(w.log.all()) {
+		r := fold.Decode(e.Record)
 		if d, ok := r.Event.(*events.Decision); ok {
 			again := *d
 			if again.Arguments.In == "" {

@@ -89,11 +89,17 @@ func (d *deadlines) passed(now time.Time) (due []deadline, wait time.Duration) {
 
 type deadlineHeap []*deadline
 
-func (h deadlineHeap) Len() int           { return len(h) }
-func (h deadlineHeap) Less(i, j int) bool { return h[i].at.Before(h[j].at) }
-func (h deadlineHeap) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].index, h[j].index = i, j
+// Len implements heap.Interface.
+func (h *deadlineHeap) Len() int { return len(*h) }
+
+// Less implements heap.Interface.
+func (h *deadlineHeap) Less(i, j int) bool { return (*h)[i].at.Before((*h)[j].at) }
+
+// Swap implements heap.Interface.
+func (h *deadlineHeap) Swap(i, j int) {
+	q := *h
+	q[i], q[j] = q[j], q[i]
+	q[i].index, q[j].index = i, j
 }
 
 // Push implements heap.Interface.

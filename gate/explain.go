@@ -19,6 +19,9 @@ func (g *Gate) explain(ctx context.Context, p plan) string {
 		}
 		return "Nobody answered the approval request in time, so it expired." + notRun
 	case events.CauseCancelled:
+		if p.revoked {
+			return "The approval was taken back before the call started." + notRun
+		}
 		return "The run was cancelled before the call started." + notRun
 	case events.CauseSuperseded:
 		return "A new message from the user took the place of this call before it was decided." + notRun

@@ -140,6 +140,7 @@ func (g *Gate) react(s *session, r fold.Record, live bool) {
 		g.endRequests(s, e.RunID, live)
 	case *events.RunFinished:
 		g.endRequests(s, e.RunID, live)
+	default: // nothing follows: who watches the session is woken anyway
 	}
 }
 

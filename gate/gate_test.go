@@ -34,7 +34,7 @@ func TestAModificationBecomesARevisionAndRuns(t *testing.T) {
 	h := open(t, newMemLog(time.Now), "b1", time.Minute)
 	h.propose(t, "s", "Bash")
 	q := h.request(t, "s", 0)
-	rule := gate.Ruling{RequestID: q.RequestID, Verdict: events.VerdictModify, Arguments: []byte(`{"command":"pwd"}`), Actor: alice, ActorName: "Alice", Via: "test"}
+	rule := gate.Ruling{RequestID: q.RequestID, Verdict: events.VerdictModify, Arguments: []byte(changed), Actor: alice, ActorName: "Alice", Via: "test"}
 	bad := rule
 	bad.Arguments = []byte(`{"Command":"pwd"}`)
 	answer, err := h.Decide(t.Context(), bad)
@@ -46,7 +46,7 @@ func TestAModificationBecomesARevisionAndRuns(t *testing.T) {
 	var ran atomic.Int32
 	require.NoError(t, h.Carry(t.Context(), "s", key("s", 0), ok(&ran)))
 	_, text := h.result(t, "s", 0)
-	require.Equal(t, `{"command":"pwd"}`, text)
+	require.Equal(t, events.DigestOf([]byte(changed)), events.DigestOf([]byte(text)), "invariant 5: to the byte")
 }
 
 func TestATimeOutIsNeverAPersonsRefusal(t *testing.T) {

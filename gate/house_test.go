@@ -19,6 +19,9 @@ import (
 
 const schema = `{"type":"object","properties":{"command":{"type":"string"}},"required":["command"],"additionalProperties":false}`
 
+// changed is what a modification makes of the arguments.
+const changed = `{"command":"pwd"}`
+
 var alice, bob = reviewer("p-alice"), reviewer("p-bob")
 
 func reviewer(id string) *events.Actor {
@@ -220,7 +223,7 @@ func (h *house) carry(t testing.TB, session string, i int, run gate.Run) (events
 // count returns how many records of a type the log has.
 func (l *memLog) count(typ events.Type) (n int) {
 	for _, e := range l.all() {
-		if fold.Decode(e.Record).Envelope.Type == typ {
+		if env, err := events.DecodeEnvelope(e.Record.Envelope); err == nil && env.Type == typ {
 			n++
 		}
 	}

@@ -129,8 +129,7 @@ func (t *judgedTool) fits(arguments []byte) error {
 		return err
 	}
 	err = t.schema.Validate(args.Value)
-	var invalid *jsonschema.ValidationError
-	if errors.As(err, &invalid) {
+	if invalid, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
 		return fmt.Errorf("the arguments do not fit its schema: %s", explain(invalid))
 	}
 	return err

@@ -23,6 +23,8 @@ type memLog struct {
 	last    int64
 	ids     map[string]bool
 	held    map[string]bool // sources whose reading stands still
+	broken  error           // what reading fails with
+	reading func()          // called once, before a payload is read
 	// fail is asked before an append; nil goes on.
 	fail func(source string, drafts []events.Draft) *fault
 }
@@ -124,8 +126,8 @@ func (p *producer) Read(_ context.Context, after int64, limit int) ([]events.Ent
 	l := p.memLog
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.held[p.source] {
-		return nil, nil
+	if l.broken != nil || l.held[p.source] {
+		return nil, l.broken
 	}
 	rest := l.entries[min(int(after), len(l.entries)):]
 	return rest[:min(limit, len(rest))], nil
@@ -136,7 +138,7 @@ func (p *producer) Wait(ctx context.Context, after int64) error {
 	l := p.memLog
 	for {
 		l.mu.Lock()
-		have, more := int64(len(l.entries)) > after && !l.held[p.source], l.more
+		have, more := l.broken != nil || int64(len(l.entries)) > after && !l.held[p.source], l.more
 		l.mu.Unlock()
 		if have {
 			return nil
@@ -164,6 +166,13 @@ func (l *memLog) Session(_ context.Context, session string, after int64, limit i
 
 // Payload implements gate.Log.
 func (l *memLog) Payload(_ context.Context, carrier string, ref *events.Ref) ([]byte, error) {
+	l.mu.Lock()
+	reading := l.reading
+	l.reading = nil
+	l.mu.Unlock()
+	if reading != nil {
+		reading()
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if ref.In != "" {

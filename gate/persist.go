@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/countersign-dev/countersign/events"
@@ -143,9 +144,7 @@ func (g *Gate) putBack(c changes) {
 		g.dirty[id] = true
 	}
 	g.saving = nil
-	for request, session := range c.requests {
-		g.newest[request] = session
-	}
+	maps.Copy(g.newest, c.requests)
 	for name, digest := range c.known {
 		if _, newer := g.newlyKnown[name]; !newer {
 			g.newlyKnown[name] = digest

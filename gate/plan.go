@@ -10,6 +10,7 @@ type plan struct {
 	ended   bool
 	over    events.Cause // set: it ends without a start, for this cause
 	vote    *fold.Vote   // that ended its request, where one did
+	revoked bool         // it was approved, and the approval was taken back
 	warrant events.Warrant
 	digest  events.Digest
 	ref     *events.Ref // arguments, with "in" set
@@ -80,7 +81,7 @@ func causeOfCancel(s *fold.Session, c *fold.Call) events.Cause {
 func decidedPlan(p plan, q *fold.Request) (plan, bool) {
 	switch {
 	case q.State == fold.Approved && q.Revoked:
-		p.over = events.CauseCancelled
+		p.over, p.revoked = events.CauseCancelled, true
 	case q.State == fold.Approved:
 		p.vote = q.End
 		p.warrant = events.Warrant{Kind: events.WarrantDecision, Decision: q.End.EventID}

@@ -46,7 +46,7 @@ func drawAct(r *rapid.T) act {
 		}},
 		{"approve", says(events.VerdictApprove)},
 		{"decline", says(events.VerdictDecline)},
-		{"modify", says("", becomes(`{"command":"pwd"}`))},
+		{"modify", says("", becomes(changed))},
 		{"modify to what does not fit", says("", becomes(`{"Command":"pwd"}`))},
 		{"approve another text", says(events.VerdictApprove, func(q *gate.Ruling) { q.RequestDigest = events.DigestOf([]byte("other")) })},
 		{"approve with the same key", says(events.VerdictApprove, keyed("k2"))},

@@ -87,7 +87,7 @@ func TestIdempotencyKeys(t *testing.T) {
 	}{
 		{"approve", gate.Ruling{Verdict: events.VerdictApprove}},
 		{"decline", gate.Ruling{Verdict: events.VerdictDecline}},
-		{"modify", gate.Ruling{Verdict: events.VerdictModify, Arguments: []byte(`{"command":"pwd"}`)}},
+		{"modify", gate.Ruling{Verdict: events.VerdictModify, Arguments: []byte(changed)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			log := newMemLog(time.Now)
@@ -134,7 +134,7 @@ func TestARetryDoesNotApproveAnotherText(t *testing.T) {
 	first := ruling(q, events.VerdictApprove, alice, keyed("k"))
 	a := h.accepted(t, first)
 	require.Equal(t, 1, a.Needed)
-	h.accepted(t, ruling(q, "", bob, becomes(`{"command":"pwd"}`)))
+	h.accepted(t, ruling(q, "", bob, becomes(changed)))
 	require.Equal(t, a.EventID, h.accepted(t, first).EventID, "the first's answer")
 	q = h.request(t, "s", 0)
 	require.Equal(t, fold.Pending, q.State, "and no vote for what bob wrote")
@@ -144,12 +144,40 @@ func TestARetryDoesNotApproveAnotherText(t *testing.T) {
 	require.Equal(t, fold.Approved, h.request(t, "s", 0).State)
 }
 
+// The text that a client saw is compared with the one that it would approve,
+// even where that changes while the first is being read.
+func TestATextThatChangesWhileItIsCompared(t *testing.T) {
+	log := newMemLog(time.Now)
+	h := open(t, log, "b1", time.Minute)
+	h.askByHand(t, "s", func(e *events.ApprovalRequest) { e.Quorum = 2 })
+	q := h.request(t, "s", 0)
+	saw := func(r *gate.Ruling) { r.ArgumentsDigest = events.DigestOf([]byte(`{"command":"ls"}`)) }
+	log.set(func(l *memLog) { l.reading = func() { h.accepted(t, ruling(q, "", bob, becomes(changed))) } })
+	require.Contains(t, h.refused(t, ruling(q, events.VerdictApprove, alice, saw)), "other arguments now")
+	require.Equal(t, 1, h.request(t, "s", 0).Needed())
+}
+
+// A person's name goes with the first decision that the log takes.
+func TestANameIsRecordedOnceWithADecision(t *testing.T) {
+	log := newMemLog(time.Now)
+	h := open(t, log, "b1", time.Minute)
+	h.propose(t, "s", "Bash", "Bash")
+	log.set(refuses(events.TypeDecision, 1, events.ErrRefused))
+	_, err := h.Decide(t.Context(), ruling(h.request(t, "s", 0), events.VerdictApprove, alice))
+	require.True(t, gate.Refused(err))
+	require.Zero(t, log.count(events.TypePerson))
+	for i := range 2 {
+		h.accepted(t, ruling(h.request(t, "s", i), events.VerdictApprove, alice))
+		require.Equal(t, 1, log.count(events.TypePerson))
+	}
+}
+
 func TestFourEyes(t *testing.T) {
 	h := open(t, newMemLog(time.Now), "b1", time.Minute)
 	h.askByHand(t, "s", func(e *events.ApprovalRequest) { e.FourEyes = true })
 	q := h.request(t, "s", 0)
 	require.Contains(t, h.refused(t, ruling(q, events.VerdictApprove, reviewer("p-carla"))), "who asked may not decide")
-	require.Equal(t, 1, h.accepted(t, ruling(q, "", bob, becomes(`{"command":"pwd"}`))).Needed, "nobody has approved bob's text")
+	require.Equal(t, 1, h.accepted(t, ruling(q, "", bob, becomes(changed))).Needed, "nobody has approved bob's text")
 	require.Contains(t, h.refused(t, ruling(q, events.VerdictApprove, bob)), "who wrote the arguments may not approve them")
 	h.accepted(t, ruling(q, events.VerdictApprove, alice))
 }

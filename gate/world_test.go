@@ -45,8 +45,8 @@ type node struct {
 	path string // of gate.db; "" keeps it in memory
 	boot int
 	*house
-	ctx  context.Context
-	kill func() // ends the process and waits for it
+	ctx  context.Context // this and house: world.mu, where it is not the acting goroutine that reads
+	kill func()          // ends the process and waits for it
 }
 
 func newWorld(t *testing.T) *world {
@@ -81,10 +81,12 @@ func (w *world) start(n *node) {
 	h, err := build(w.t.Context(), w.log, worldTimeout, func(o *gate.Options) { o.Node, o.Boot, o.Path = n.name, fmt.Sprint("b", n.boot), n.path })
 	require.NoError(w.t, err)
 	ctx, cancel := context.WithCancel(w.t.Context())
+	w.mu.Lock()
 	n.house, n.ctx = h, ctx
+	w.mu.Unlock()
 	done := make(chan error, 1)
 	go func() { done <- h.Run(ctx) }()
-	n.kill = func() { cancel(); _ = <-done } // a dead process may end with any error
+	n.kill = func() { cancel(); <-done } // a dead process may end with any error
 	w.mu.Lock()
 	calls := slices.Clone(w.calls)
 	w.mu.Unlock()
@@ -105,7 +107,9 @@ func (w *world) restart(n *node, death *fault) {
 }
 
 func (w *world) carry(n *node, c callName) {
+	w.mu.Lock()
 	ctx, g := n.ctx, n.house
+	w.mu.Unlock()
 	w.wg.Go(func() {
 		select {
 		case <-g.Ready(): // before, it may not know the call

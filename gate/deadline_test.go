@@ -1,0 +1,180 @@
+package gate_test
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/countersign-dev/countersign/events"
+	"github.com/countersign-dev/countersign/fold"
+	"github.com/countersign-dev/countersign/gate"
+)
+
+// A time-out that the fold finds too early, because the log's clock lags or
+// stands still, is published again until it counts, and not in a hurry.
+func TestATimeOutThatIsTooEarly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		slow := func() time.Time { return began.Add(time.Since(began) / 2) } // half as fast
+		log := newMemLog(slow)
+		h := open(t, log, "b1", 10*time.Second)
+		h.propose(t, "s", "Bash")
+		var ran atomic.Int32
+		r, _ := h.carry(t, "s", 0, ok(&ran))
+		require.Equal(t, events.StatusExpired, r.Status)
+		require.Zero(t, ran.Load())
+		require.InDelta(t, 20, time.Since(began).Seconds(), 1, "10 s of the log's time")
+		require.Less(t, log.count(events.TypeDecision), 20)
+	})
+}
+
+// A person who answers in the log's time counts, whatever the gate's own clock
+// says.
+func TestTheLogsClockJudges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := openWith(t, newMemLog(time.Now), time.Minute, func(o *gate.Options) {
+			o.Clock = func() time.Time { return time.Now().Add(time.Hour) }
+		})
+		h.propose(t, "s", "Bash")
+		h.accepted(t, ruling(h.request(t, "s", 0), events.VerdictApprove, alice))
+	})
+}
+
+// The log takes no time-out for a while: it is tried again, not often.
+func TestATimeOutThatTheLogDoesNotTake(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log, tries := newMemLog(time.Now), 0
+		h := open(t, log, "b1", time.Second)
+		h.propose(t, "s", "Bash")
+		began := time.Now()
+		log.set(func(l *memLog) {
+			l.fail = func(_ string, drafts []events.Draft) *fault {
+				if drafts[0].Data.Type() != events.TypeDecision || time.Since(began) > time.Minute {
+					return nil
+				}
+				tries++
+				return &fault{err: fmt.Errorf("not now")}
+			}
+		})
+		var ran atomic.Int32
+		r, _ := h.carry(t, "s", 0, ok(&ran))
+		require.Equal(t, events.StatusExpired, r.Status)
+		require.InDelta(t, 60, tries, 5)
+	})
+}
+
+// A pending request times out after a restart as before it.
+func TestATimeOutAcrossARestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := newMemLog(time.Now)
+		h := open(t, log, "b1", time.Minute)
+		h.propose(t, "s", "Bash")
+		began := time.Now()
+		<-time.After(20 * time.Second)
+		h.stop()
+		<-time.After(20 * time.Second)
+		h = open(t, log, "b2", time.Minute)
+		var ran atomic.Int32
+		r, _ := h.carry(t, "s", 0, ok(&ran))
+		require.Equal(t, events.StatusExpired, r.Status)
+		require.InDelta(t, 60, time.Since(began).Seconds(), 0.1)
+	})
+}
+
+func TestAnApprovalThatNobodyStartsLapses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := open(t, newMemLog(time.Now), "b1", time.Minute)
+		h.propose(t, "s", "Bash")
+		h.accepted(t, ruling(h.request(t, "s", 0), events.VerdictApprove, alice))
+		<-time.After(time.Minute + time.Second)
+		var ran atomic.Int32
+		r, text := h.carry(t, "s", 0, ok(&ran))
+		require.Zero(t, ran.Load())
+		require.Equal(t, events.StatusExpired, r.Status)
+		require.Contains(t, text, "not started in time")
+	})
+}
+
+// Ten thousand requests wait in a thousand sessions: what one costs in memory,
+// what a Carry costs that waits for it, and that all expire.
+func TestTenThousandPending(t *testing.T) {
+	const sessions, each, carried = 1000, 10, 100
+	synctest.Test(t, func(t *testing.T) {
+		log := newMemLog(time.Now)
+		h := open(t, log, "b1", time.Minute)
+		for s := range sessions {
+			h.propose(t, fmt.Sprint("s", s), slices.Repeat([]string{"Bash"}, each)...)
+		}
+		h.stop()
+		before := memory() // the log's own is not counted
+		h = open(t, log, "b2", time.Minute)
+		waiting := memory() - before
+		var ran atomic.Int32
+		var carries sync.WaitGroup
+		for n := range carried * each {
+			session, i := fmt.Sprint("s", n/each), n%each
+			carries.Go(func() {
+				if err := h.Carry(t.Context(), session, key(session, i), ok(&ran)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		synctest.Wait()
+		more := memory() - before - waiting
+		t.Logf("heap and stacks: %d bytes a pending request, %d more where a Carry waits for it", waiting/(sessions*each), more/(carried*each))
+		require.Less(t, waiting, int64(100<<20), "10,000 pending approvals stay under 100 MB")
+		<-time.After(2 * time.Minute)
+		carries.Wait()
+		require.Zero(t, ran.Load())
+		require.Equal(t, sessions*each, log.count(events.TypeDecision), "one time-out each")
+		require.Equal(t, carried*each, log.count(events.TypeToolResult))
+		for _, call := range judgeLog(log).calls {
+			require.Equal(t, events.CauseTimeout, call.refusal.Cause)
+			require.True(t, call.result == nil || call.result.Status == events.StatusExpired)
+		}
+	})
+}
+
+func memory() int64 {
+	for range 3 { // stacks shrink by half at a time
+		runtime.GC()
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc + m.StackInuse)
+}
+
+// Undecided requests are capped for each session and for each principal, and a
+// decision makes room.
+func TestCapsOnPending(t *testing.T) {
+	log := newMemLog(time.Now)
+	caps := func(boot string) *house {
+		return openWith(t, log, time.Minute, func(o *gate.Options) { o.Boot, o.MaxPending, o.MaxPendingPrincipal = boot, 2, 3 })
+	}
+	h := caps("b1")
+	h.propose(t, "s1", "Bash", "Bash", "Bash", "Read")
+	require.Equal(t, events.StatusError, first(h.result(t, "s1", 2)).Status)
+	require.Equal(t, "pending-cap", first(h.result(t, "s1", 2)).Rule)
+	var ran atomic.Int32
+	require.Equal(t, events.StatusOK, first(h.carry(t, "s1", 3, ok(&ran))).Status, "free calls are not capped")
+	h.propose(t, "s2", "Bash", "Bash")
+	require.Equal(t, "pending-cap", first(h.result(t, "s2", 1)).Rule, "the principal has three")
+	h.stop()
+	h = caps("b2")
+	h.propose(t, "s3", "Bash")
+	require.Equal(t, "pending-cap", first(h.result(t, "s3", 0)).Rule, "also after a restart")
+	for _, q := range []*fold.Request{h.request(t, "s1", 0), h.request(t, "s2", 0)} {
+		h.accepted(t, ruling(q, events.VerdictDecline, alice))
+	}
+	h.propose(t, "s4", "Bash", "Bash")
+	require.Equal(t, fold.Pending, h.request(t, "s4", 1).State, "there is room again")
+}
+
+func first[T any](v T, _ string) T { return v }
