@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/countersign-dev/countersign/events"
 	"github.com/countersign-dev/countersign/fold"
@@ -14,12 +15,12 @@ const keyUsed = "the Idempotency-Key was used for another decision"
 // repeated returns the first decision that counted with the key of a ruling,
 // or nil.
 func repeated(q *fold.Request, r Ruling) *fold.Vote {
-	key := idempotency(r)
-	if key == "" {
+	if idempotency(r) == "" {
 		return nil
 	}
+	key := keyOf(r) + "/"
 	for i := range q.Decided {
-		if q.Decided[i].Idempotency == key {
+		if strings.HasPrefix(q.Decided[i].Idempotency, key) {
 			return &q.Decided[i]
 		}
 	}
@@ -57,7 +58,7 @@ func (g *Gate) answerAt(s *session, r Ruling, decision string, o fold.Outcome) (
 	q := s.Requests[r.RequestID]
 	first = repeated(q, r)
 	switch {
-	case first != nil && first.EventID != decision && first.Verdict == r.Verdict:
+	case first != nil && first.EventID != decision && first.Idempotency == idempotency(r):
 		return a, first
 	case o.Counts: // even under a key that was used for another decision
 		return Answer{Accepted: true, Needed: q.Needed(), EventID: decision}, nil

@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 
@@ -104,7 +105,7 @@ func (g *Gate) prepare(ctx context.Context, s *session, r Ruling) prepared {
 		return prepared{why: "there is no such request"}
 	}
 	if first := repeated(q, r); first != nil {
-		if first.Verdict != r.Verdict {
+		if first.Idempotency != idempotency(r) {
 			return prepared{why: keyUsed}
 		}
 		return prepared{first: first}
@@ -198,12 +199,27 @@ func (g *Gate) decisionDrafts(session string, q *fold.Request, r Ruling) ([]even
 	return append(drafts, draft), draft.ID
 }
 
-// idempotency is the recorded form of a key: bound to its person, so that
-// nobody gets another's answer, and not the key itself.
+// idempotency is the recorded form of a key: "KEY/RULING", both lower-case hex
+// SHA-256. KEY binds the key to its person, so that nobody gets another's
+// answer; RULING binds it to what was said, so that a key that is used again
+// for something else is told so.
 func idempotency(r Ruling) string {
 	if r.IdempotencyKey == "" || r.Actor == nil {
 		return ""
 	}
-	sum := sha256.Sum256([]byte("countersign/idempotency/1\n" + r.Actor.Person + "\n" + r.IdempotencyKey))
-	return hex.EncodeToString(sum[:])
+	return keyOf(r) + "/" + hashOf("countersign/idempotency/ruling/1", string(r.Verdict), string(r.Arguments), r.Comment)
+}
+
+func keyOf(r Ruling) string {
+	return hashOf("countersign/idempotency/key/1", r.Actor.Person, r.IdempotencyKey)
+}
+
+// hashOf hashes texts, each with its length, so that no two lists look alike.
+func hashOf(texts ...string) string {
+	h := sha256.New()
+	for _, t := range texts {
+		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(t))))
+		h.Write([]byte(t))
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }

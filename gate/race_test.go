@@ -117,6 +117,13 @@ func TestIdempotencyKeys(t *testing.T) {
 			other = r
 			other.IdempotencyKey = "k2"
 			require.Contains(t, h.refused(t, other), "Alice", "another key is another decision")
+			other = r
+			other.Comment = "and another word"
+			require.Contains(t, h.refused(t, other), "Idempotency-Key was used for another decision")
+			if other = r; r.Verdict == events.VerdictModify {
+				other.Arguments = []byte(`{"command":"id"}`)
+				require.Contains(t, h.refused(t, other), "Idempotency-Key was used for another decision")
+			}
 			if other = r; r.Verdict != events.VerdictDecline {
 				other.Verdict, other.Arguments = events.VerdictDecline, nil
 				require.Contains(t, h.refused(t, other), "Idempotency-Key was used for another decision")
