@@ -2,7 +2,6 @@ package projections
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 
@@ -13,7 +12,7 @@ import (
 // batchOf is one transaction of the audit projection.
 type batchOf struct {
 	audit   *audit
-	tx      *sql.Tx
+	tx      *writer
 	careful bool // a savepoint around each record
 }
 
@@ -24,7 +23,7 @@ type one struct {
 	outcome fold.Outcome
 	session *fold.Session // nil where the record belongs to none
 	ctx     context.Context
-	tx      *sql.Tx
+	tx      *writer
 }
 
 // record applies one record. It fails for what stops the whole batch; in a
@@ -72,7 +71,7 @@ func (b *batchOf) derive(ctx context.Context, e events.Entry) (err error) {
 	}()
 	r := one{Record: fold.Decode(e.Record), row: e.Row, outcome: fold.Outcome{Reason: fold.ReasonNotFolded}, ctx: ctx, tx: b.tx}
 	if id := r.Envelope.SessionID; id != "" {
-		if r.session, err = b.audit.session(ctx, b.tx, id, e.Row); err != nil {
+		if r.session, err = b.audit.session(ctx, b.tx.tx, id, e.Row); err != nil {
 			return err
 		}
 		r.outcome = r.session.Apply(r.Record)
@@ -109,7 +108,7 @@ func (b *batchOf) setAside(ctx context.Context, e events.Entry, reason string) e
 func (b *batchOf) finish(ctx context.Context) error {
 	a := b.audit
 	a.unload()
-	if err := a.heads.save(ctx, b.tx); err != nil {
+	if err := a.heads.save(ctx, b.tx.tx); err != nil {
 		return err
 	}
 	p := a.position

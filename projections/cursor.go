@@ -9,7 +9,7 @@ import (
 	"github.com/countersign-dev/countersign/events"
 )
 
-// ErrCursor: a cursor that these views did not hand out for this list.
+// ErrCursor is for a cursor that these views did not hand out for this list.
 var ErrCursor = errors.New("the cursor is not one of this list")
 
 // Page is a part of a list. Next continues it, "" where it is the last; it is

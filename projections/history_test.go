@@ -134,7 +134,7 @@ func TestTimelineTellsEveryRecordAndWhetherItCounted(t *testing.T) {
 	require.Equal(t, runs[0], one)
 	round, err := v.Round(t.Context(), "s1", "b1")
 	require.NoError(t, err)
-	require.Equal(t, 1, round.RoundFinished.Calls)
+	require.Equal(t, 1, round.Calls)
 	turn, err := v.Turn(t.Context(), "s1", "b1", 10)
 	require.NoError(t, err)
 	require.Len(t, turn, 1)
@@ -148,7 +148,7 @@ func TestPeopleHaveTheNameThatTheLogSaidLast(t *testing.T) {
 	l := pt.NewLog(t)
 	l.Person("p1", "Carla Reyes", "reviewer")
 	l.Person("p1", "Carla R. Reyes", "reviewer")
-	l.Append(events.Draft{Session: "s1", Data: &events.Access{Action: "view", Outcome: events.AccessOK, Actor: ptr(pt.Actor("p1", "reviewer")), Resource: "r1", Via: "console"}})
+	l.Append(events.Draft{Session: "s1", Data: &events.Access{Action: "view", Outcome: events.AccessOK, Actor: new(pt.Actor("p1", "reviewer")), Resource: "r1", Via: "console"}})
 	v := viewsOf(t, l)
 	require.Equal(t, "Carla R. Reyes", v.Name(t.Context(), "p1"))
 	require.Equal(t, "p2", v.Name(t.Context(), "p2"))
@@ -165,5 +165,3 @@ func TestPeopleHaveTheNameThatTheLogSaidLast(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, acted)
 }
-
-func ptr[T any](v T) *T { return &v }

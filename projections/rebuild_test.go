@@ -182,3 +182,27 @@ func TestAFailingLogIsReadOn(t *testing.T) {
 	follow(t, v, n)
 	require.NoError(t, v.Close())
 }
+
+// A file that is damaged while it is open is made anew, and ends as the log
+// has it.
+func TestAFileThatIsDamagedMeanwhileIsMadeAnew(t *testing.T) {
+	l := everything(t)
+	n := l.Len()
+	path := filepath.Join(t.TempDir(), "views.db")
+	v := open(t, path, l)
+	follow(t, v, n)
+	run(t, path, `PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = 99999 WHERE name = 'records'; PRAGMA schema_version = 99`)
+	for i := range 20 {
+		l.Run(fmt.Sprint("late-", i), "carla", "go on")
+	}
+	follow(t, v, l.Len())
+	sessions, err := v.Sessions(t.Context(), projections.Everything(), "", 100)
+	require.NoError(t, err)
+	require.Equal(t, "late-19", sessions.Items[0].ID)
+	require.Equal(t, "s1", sessions.Items[len(sessions.Items)-1].ID)
+	page, err := v.Timeline(t.Context(), "s1", "", 100)
+	require.NoError(t, err)
+	require.NotEmpty(t, page.Items)
+	require.NoError(t, v.Close())
+	require.Contains(t, dump(t, path), "late-19")
+}

@@ -48,8 +48,10 @@ func TestRequestEndsAsTheFoldSays(t *testing.T) {
 			l.Decide(q, ben, events.VerdictDecline, "no")
 			l.Decide(q, ben, events.VerdictApprove, "")
 		}, fold.Declined, []fold.Reason{"", fold.ReasonNotPending}},
-		"an auditor may not": {func(l *pt.Log, q pt.Request) { l.Decide(q, eve, events.VerdictApprove, "") }, fold.Pending,
-			[]fold.Reason{fold.ReasonNotPermitted}},
+		"an auditor may not": {
+			func(l *pt.Log, q pt.Request) { l.Decide(q, eve, events.VerdictApprove, "") }, fold.Pending,
+			[]fold.Reason{fold.ReasonNotPermitted},
+		},
 		"too late": {func(l *pt.Log, q pt.Request) {
 			l.Advance(4 * time.Minute)
 			l.Decide(q, ben, events.VerdictApprove, "")

@@ -12,6 +12,10 @@ import (
 
 const (
 	batch    = 512 // records of one transaction
+	// gather is how long the views let new records gather: showing what was
+	// decided must not compete with doing it, and one transaction for ten
+	// records costs little more than one for one.
+	gather   = 20 * time.Millisecond
 	minPause = 100 * time.Millisecond
 	maxPause = 5 * time.Second // between attempts while log or disk fail
 )
@@ -27,7 +31,7 @@ func (v *Views) Run(ctx context.Context) error {
 			continue
 		}
 		if ctx.Err() != nil {
-			break
+			return nil //nolint:nilerr // it was told to stop, and what came of that is no failure
 		}
 		v.logger.ErrorContext(ctx, "the views stand still", "error", err.Error(), "again_in", pause)
 		if sqlite.IsCorrupt(err) || errors.Is(err, errOther) {
@@ -70,7 +74,9 @@ func (v *Views) follow(ctx context.Context) error {
 	}
 	if len(entries) == 0 {
 		v.caughtUp(true)
-		return v.opt.Source.Wait(ctx, v.audit.row)
+		err := v.opt.Source.Wait(ctx, v.audit.row)
+		wait(ctx, gather)
+		return err
 	}
 	status, err := v.apply(ctx, entries)
 	if err != nil {
@@ -113,12 +119,14 @@ func (v *Views) reset(ctx context.Context) error {
 }
 
 func (v *Views) transact(ctx context.Context, entries []events.Entry, careful bool) (Status, error) {
-	tx, err := v.db.Load().Write.BeginTx(ctx, nil)
+	// A batch is short: it is not worth a goroutine for each statement that
+	// waits for ctx to end. Reading the log still ends with ctx.
+	tx, err := v.db.Load().Write.BeginTx(context.WithoutCancel(ctx), nil)
 	if err != nil {
 		return Status{}, err
 	}
 	defer tx.Rollback()
-	b := &batchOf{audit: v.audit, tx: tx, careful: careful}
+	b := &batchOf{audit: v.audit, tx: newWriter(tx), careful: careful}
 	for _, e := range entries {
 		if e.Row <= v.audit.row {
 			continue // a replay

@@ -7,7 +7,7 @@ import (
 	"github.com/countersign-dev/countersign/events"
 )
 
-// ErrNotFound: the view holds no such request, call or session.
+// ErrNotFound is for a request, call or session that the views do not hold.
 var ErrNotFound = errors.New("there is no such entry in the views")
 
 // Source is the log as projections read it.

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -8,8 +9,6 @@ import (
 	"path"
 	"strings"
 	"time"
-
-	"bytes"
 
 	"github.com/countersign-dev/countersign/internal/auth"
 )

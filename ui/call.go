@@ -90,7 +90,7 @@ func (c *Console) callOf(r *http.Request, id auth.Identity) (projections.Call, e
 	}
 	call, err := c.views.Call(r.Context(), q.Get("session"), events.CallKey{BatchID: q.Get("batch"), Index: index})
 	if err == nil {
-		c.note(r.Context(), id, clip("call "+call.CallKey.String()), call.Session)
+		c.note(r.Context(), id, clip("call "+call.Key().String()), call.Session)
 	}
 	return call, err
 }

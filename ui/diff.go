@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/countersign-dev/countersign/ui/visible"
@@ -71,9 +72,9 @@ func suffixes(a, b []string) [][]int16 {
 	for i := range t {
 		t[i] = make([]int16, len(b)+1)
 	}
-	for i := len(a) - 1; i >= 0; i-- {
+	for i, line := range slices.Backward(a) {
 		for j := len(b) - 1; j >= 0; j-- {
-			if a[i] == b[j] {
+			if line == b[j] {
 				t[i][j] = t[i+1][j+1] + 1
 			} else {
 				t[i][j] = max(t[i+1][j], t[i][j+1])

@@ -82,7 +82,10 @@ func (c *Console) fail(w http.ResponseWriter, r *http.Request, id auth.Identity,
 			Action: "open", Outcome: events.AccessRefused, Actor: actor(id), Resource: clip(r.URL.Path), Reason: clip(text),
 		}, "")
 	}
-	c.page(w, r, status, c.shell(id, title, ""), problem(problemView{Status: status, Title: title, Text: text, SignIn: status == http.StatusUnauthorized}))
+	view := problemView{Status: status, Title: title, Text: text, SignIn: status == http.StatusUnauthorized}
+	if err := c.page(w, r, status, c.shell(id, title, ""), problem(view)); err != nil {
+		http.Error(w, title, status)
+	}
 }
 
 // clip bounds a text to what a name in an event may have.

@@ -27,7 +27,7 @@ func (c *Console) facts(ctx context.Context, n *names, q projections.Request) []
 		{Name: "Session", Spans: visible.Line(q.Session, 60), Href: sessionPath(q.Session)},
 		{Name: "Asked at", Value: clockDate(at(q.At)) + " UTC", Time: at(q.At)},
 		deadline,
-		{Name: "If nobody answers", Value: "It does not run, and the model is told that nobody answered."},
+		{Name: "If nobody answers", Value: "It does not run."},
 		{Name: "Rule", Value: visible.String(q.Rule) + ", policy " + short(q.PolicyDigest)},
 		{Name: "Runs", Value: runsHow(q.Call, c.opt.Isolation)},
 		{Name: "Model", Spans: visible.Line(cmp.Or(q.Call.Model, "not said"), 60)},

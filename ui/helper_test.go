@@ -73,7 +73,10 @@ func newWorld(t testing.TB, change func(*ui.Options)) *world {
 func (w *world) people() []auth.Token {
 	var tokens []auth.Token
 	for _, p := range []struct{ name, person, role string }{
-		{"ben", "Ben Okafor", auth.RoleReviewer}, {"dana", "Dana", auth.RoleReviewer}, {"eve", "Eve", auth.RoleAuditor}, {"ci", "", auth.RoleAgent},
+		{"ben", "Ben Okafor", auth.RoleReviewer},
+		{"dana", "Dana", auth.RoleReviewer},
+		{"eve", "Eve", auth.RoleAuditor},
+		{"ci", "", auth.RoleAgent},
 		{"mal", "Mal", auth.RoleAgent},
 	} {
 		plain, hash := auth.NewToken()
@@ -242,6 +245,7 @@ func (g *stubGate) Decide(_ context.Context, r ui.Ruling) (ui.Answer, error) {
 	if !ok {
 		return ui.Answer{}, fmt.Errorf("stub gate: no request %s", r.RequestID)
 	}
+	g.log.Person(r.Actor.Person, r.ActorName, "")
 	if r.Verdict == events.VerdictModify {
 		g.log.Modify(q, *r.Actor, string(r.Arguments))
 	} else {

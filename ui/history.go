@@ -33,6 +33,7 @@ type option struct {
 
 type historyRow struct {
 	Day, Time string
+	SameDay   bool // as the row above
 	Stamp     string
 	Chip      chip
 	Tool      []visible.Span
@@ -74,6 +75,9 @@ func (c *Console) history(w http.ResponseWriter, r *http.Request, id auth.Identi
 			Agent: agentName(call.Agent), Summary: c.summaryOf(ctx, carrier, ref), By: decidedBy(ctx, n, call), Waited: waited(call, c.now()),
 			Place: place(call.At), Href: callPath(call.Session, call.CallKey),
 		})
+	}
+	for i := range v.Rows {
+		v.Rows[i].SameDay = i > 0 && v.Rows[i].Day == v.Rows[i-1].Day
 	}
 	v.links(f, query.Get("before"), page.Next)
 	return c.page(w, r, http.StatusOK, c.shell(id, "History", "/history"), historyPage(v))

@@ -39,6 +39,15 @@ func sentence(s string) string {
 	return s
 }
 
+// hiddenWords ends the sentence of a warning.
+func hiddenWords(r visible.Report, what string) string {
+	s := "in " + what
+	if r.Directions > 0 {
+		s += ", " + count(r.Directions, "direction control", "direction controls") + " among them"
+	}
+	return s + ". They are shown as escapes."
+}
+
 func afterComma(s string) string {
 	_, after, _ := strings.Cut(s, ", in ")
 	return after

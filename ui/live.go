@@ -22,24 +22,36 @@ const (
 // nothing, since each one tells the whole state; so every connection begins with
 // one, whatever Last-Event-ID it brings, unless that is the state already.
 func (c *Console) live(w http.ResponseWriter, r *http.Request, _ auth.Identity) error {
-	select {
-	case <-c.stopped:
-		return errBusy
-	case c.streams <- struct{}{}:
-		defer func() { <-c.streams }()
-	default:
+	if !c.open() {
 		return errBusy
 	}
+	defer func() { <-c.streams }()
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store, no-transform")
 	h.Set("X-Accel-Buffering", "no")
 	s := &stream{w: w, control: http.NewResponseController(w), now: time.Now}
 	if err := s.write("retry: 1000\n\n"); err != nil {
-		return nil //nolint:nilerr // the reader went away
+		return nil // the reader went away
 	}
 	c.tell(r, s, r.Header.Get("Last-Event-ID"))
 	return nil
+}
+
+// open takes a place among the streams; false where there is none, or the
+// server stops.
+func (c *Console) open() bool {
+	select {
+	case <-c.stopped:
+		return false
+	default:
+	}
+	select {
+	case c.streams <- struct{}{}:
+		return true
+	default:
+		return false
+	}
 }
 
 // tell sends the state whenever it moves, until the reader goes, is too slow,

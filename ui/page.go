@@ -56,6 +56,8 @@ func shown(spans []visible.Span) templ.Component {
 
 func writeSpan(b *strings.Builder, s visible.Span) {
 	switch {
+	case s.Kind == visible.Break:
+		b.WriteString(`<span class="esc soft" title="` + string(s.Kind) + `">` + s.Label() + `</span>`)
 	case s.Kind != "":
 		b.WriteString(`<span class="esc" title="` + string(s.Kind) + `">` + html.EscapeString(s.Label()) + `</span>`)
 	case s.Class != "":
@@ -80,7 +82,7 @@ func download(w http.ResponseWriter, name string, b []byte) {
 	h.Set("Content-Type", "application/octet-stream")
 	h.Set("Content-Disposition", `attachment; filename="`+name+`"`)
 	h.Set("Content-Length", strconv.Itoa(len(b)))
-	_, _ = w.Write(b)
+	_, _ = w.Write(b) //nolint:gosec // as a file of bytes, with nosniff and a policy that runs nothing
 }
 
 // wholePart is how much of a long text one page shows, in bytes of HTML.
@@ -113,7 +115,7 @@ func (c *Console) wholeText(w http.ResponseWriter, r *http.Request, id auth.Iden
 		from = n
 	}
 	rest := o.Text[from:]
-	part := visible.Show(rest, wholePart, 0)
+	part := visible.Part(rest, wholePart)
 	size := len(rest) - part.Left
 	v := wholeView{
 		Title: o.Title, Back: o.Back, Download: o.Download, Part: part, From: from, To: from + size, Bytes: len(o.Text),

@@ -24,6 +24,7 @@ type sessionRow struct {
 	By        string
 	Calls     string
 	Day, Time string
+	SameDay   bool // as the row above
 	Stamp     string
 	Href      string
 }
@@ -45,6 +46,9 @@ func (c *Console) sessions(w http.ResponseWriter, r *http.Request, id auth.Ident
 			By: n.of(r.Context(), s.Principal), Calls: group(s.Calls), Day: at(s.At).Format("2006-01-02"), Time: clock(at(s.At)),
 			Stamp: stamp(at(s.At)), Href: sessionPath(s.ID),
 		})
+	}
+	for i := range v.Rows {
+		v.Rows[i].SameDay = i > 0 && v.Rows[i].Day == v.Rows[i-1].Day
 	}
 	if before != "" {
 		v.Newest = "/sessions"

@@ -28,12 +28,14 @@ type shellView struct {
 	Version  string
 	Now      time.Time
 	CSS, JS  string
+	Icon     string
 }
 
 func (c *Console) shell(id auth.Identity, title, nav string) shellView {
 	status := c.views.Status()
 	s := shellView{
 		Title: title, Nav: nav, Now: c.now(), Version: c.opt.Version, CSS: c.assets.path("app.css"), JS: c.assets.path("app.js"),
+		Icon:   c.assets.path("icon.svg"),
 		Banner: isolationBanner(c.opt.Isolation),
 	}
 	if !mayRead(id) {
@@ -49,7 +51,7 @@ func isolationBanner(isolation string) string {
 	if isolation != "none" {
 		return ""
 	}
-	return "Tools are not shut off from this program (isolation: none). What a tool runs could reach the gate's own files."
+	return "Tools are not shut off from this program (isolation: none): what they run could reach its files."
 }
 
 // sealed writes the heads of the log.

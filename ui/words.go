@@ -1,10 +1,10 @@
 package ui
 
 import (
+	"github.com/go-json-experiment/json"
+
 	"github.com/countersign-dev/countersign/events"
 	"github.com/countersign-dev/countersign/fold"
-
-	"github.com/go-json-experiment/json"
 )
 
 // decisionWords says what a decision, revision or revocation says.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -149,5 +150,8 @@ func (c console) Decide(ctx context.Context, r ui.Ruling) (ui.Answer, error) {
 		RequestID: r.RequestID, RequestDigest: r.RequestDigest, Verdict: r.Verdict, Arguments: r.Arguments, Comment: r.Comment, Actor: r.Actor,
 		ActorName: r.ActorName, Seen: r.Seen, IdempotencyKey: r.IdempotencyKey, Via: "console",
 	})
+	if errors.Is(err, gate.ErrNotBack) {
+		err = fmt.Errorf("%w: %w", ui.ErrUnjudged, err)
+	}
 	return ui.Answer{Accepted: a.Accepted, Reason: a.Reason, Needed: a.Needed}, err
 }

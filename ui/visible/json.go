@@ -71,9 +71,7 @@ func colour(s string) []Span {
 	var out []Span
 	for i := 0; i < len(s); {
 		n, class := token(s[i:])
-		for _, span := range literal(s[i:i+n], class) {
-			out = append(out, span)
-		}
+		out = append(out, literal(s[i:i+n], class)...)
 		i += n
 	}
 	return out

@@ -18,6 +18,7 @@ const (
 	Private   Kind = "private or unassigned character"
 	Mark      Kind = "stray combining mark"
 	BadByte   Kind = "byte that is not UTF-8"
+	Break     Kind = "line feed or tab" // in a text that is shown in one line
 )
 
 // maxMarks is how many combining marks in a row are ordinary.
@@ -26,7 +27,7 @@ const maxMarks = 3
 // hidden returns why a code point is not shown as itself, "" where it is.
 func hidden(r rune) Kind {
 	switch {
-	case r == '\n' || r == '\t' || r == ' ':
+	case r >= ' ' && r < 0x7f || r == '\n' || r == '\t':
 		return ""
 	case unicode.Is(unicode.Bidi_Control, r):
 		return Direction

@@ -9,11 +9,9 @@ import (
 // where it fits in their sum, else its beginning and its end. What is left out
 // is counted, never silent.
 func Show(b []byte, head, tail int) Text {
-	t := Text{Bytes: len(b), Lines: lines(b)}
-	all := spans(b)
-	t.Report = report(all)
-	if cost(all) <= head+tail {
-		t.Head = all
+	t := Part(b, head+tail)
+	t.Lines, t.Report = lines(b), count(b)
+	if t.Whole() {
 		return t
 	}
 	// Cut by position, so that both parts are whole code points.
@@ -24,8 +22,30 @@ func Show(b []byte, head, tail int) Text {
 	return t
 }
 
+// Part makes the beginning of a text visible, as much as takes about budget
+// bytes of HTML. It looks at no more than that, and counts nothing.
+func Part(b []byte, budget int) Text {
+	front := b[:fit(b, budget)]
+	return Text{Bytes: len(b), Head: spans(front), Left: len(b) - len(front)}
+}
+
+// count reports on a text without making it visible.
+func count(b []byte) Report {
+	var r Report
+	walk(b, func(_, _ int, _ rune, kind Kind) bool {
+		if kind != "" {
+			r.Hidden++
+		}
+		if kind == Direction {
+			r.Directions++
+		}
+		return true
+	})
+	return r
+}
+
 // Line makes a text visible in one line of at most limit code points: line
-// feeds and tabs are escapes too, and a cut ends with an ellipsis.
+// feeds and tabs are marks too, and a cut ends with an ellipsis.
 func Line(s string, limit int) []Span {
 	cut := false
 	n := 0
@@ -60,7 +80,7 @@ func oneLine(s string) []Span {
 			out = append(out, Span{Text: s[start:i], Count: 1})
 		}
 		start = i + 1
-		out = push(out, Span{Text: name(r), Kind: Control, Count: 1, raw: string(r)})
+		out = push(out, Span{Text: map[rune]string{'\n': "↵", '\t': "⇥"}[r], Kind: Break, Count: 1, raw: string(r)})
 	}
 	if start < len(s) {
 		out = append(out, Span{Text: s[start:], Count: 1})
@@ -70,7 +90,7 @@ func oneLine(s string) []Span {
 
 // What a browser has to be sent for a span besides its text.
 const (
-	hiddenCost = 48 // the element around the name of a hidden code point
+	hiddenCost = 54 // the element around the name of a hidden code point, and the name
 	classCost  = 24 // the element around a coloured piece
 )
 
@@ -92,23 +112,35 @@ func cost(spans []Span) int {
 func escapedLen(s string) int {
 	n := len(s)
 	for i := range len(s) {
-		switch s[i] {
-		case '"', '\'', '&', '<', '>':
+		if escaped(rune(s[i])) {
 			n += 4
 		}
 	}
 	return n
 }
 
-// fit returns how many bytes of the beginning of b cost about budget.
+func escaped(r rune) bool { return r == '"' || r == '\'' || r == '&' || r == '<' || r == '>' }
+
+// fit returns how many bytes of the beginning of b cost about budget. A code
+// point that repeats costs nothing where its name is written once.
 func fit(b []byte, budget int) int {
-	i := 0
-	for i < len(b) && budget > 0 {
-		r, n := utf8.DecodeRune(b[i:])
-		budget -= runeCost(r, n)
-		i += n
-	}
-	return i
+	end, last := 0, ""
+	walk(b, func(at, n int, r rune, kind Kind) bool {
+		if budget <= 0 {
+			return false
+		}
+		end = at + n
+		switch raw := string(b[at:end]); {
+		case kind == "":
+			budget -= plainCost(r, n)
+			last = ""
+		case raw != last:
+			budget -= hiddenCost
+			last = raw
+		}
+		return true
+	})
+	return end
 }
 
 // fitEnd returns how many bytes of the end of b cost about budget.
@@ -116,21 +148,21 @@ func fitEnd(b []byte, budget int) int {
 	i := len(b)
 	for i > 0 && budget > 0 {
 		r, n := utf8.DecodeLastRune(b[:i])
-		budget -= runeCost(r, n)
+		if r == utf8.RuneError && n == 1 || hidden(r) != "" {
+			budget -= hiddenCost
+		} else {
+			budget -= plainCost(r, n)
+		}
 		i -= n
 	}
 	return len(b) - i
 }
 
-func runeCost(r rune, n int) int {
-	switch {
-	case r == utf8.RuneError && n == 1 || hidden(r) != "":
-		return hiddenCost + 6
-	case r == '"' || r == '\'' || r == '&' || r == '<' || r == '>':
+func plainCost(r rune, n int) int {
+	if escaped(r) {
 		return 5
-	default:
-		return n
 	}
+	return n
 }
 
 func lines(b []byte) int {

@@ -106,8 +106,13 @@ func scriptOf(r rune) string {
 		name  string
 		table *unicode.RangeTable
 	}{
-		{"Latin", unicode.Latin}, {"Cyrillic", unicode.Cyrillic}, {"Greek", unicode.Greek}, {"Armenian", unicode.Armenian},
-		{"Hebrew", unicode.Hebrew}, {"Arabic", unicode.Arabic}, {"Cherokee", unicode.Cherokee},
+		{"Latin", unicode.Latin},
+		{"Cyrillic", unicode.Cyrillic},
+		{"Greek", unicode.Greek},
+		{"Armenian", unicode.Armenian},
+		{"Hebrew", unicode.Hebrew},
+		{"Arabic", unicode.Arabic},
+		{"Cherokee", unicode.Cherokee},
 	} {
 		if unicode.Is(s.table, r) {
 			return s.name

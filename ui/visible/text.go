@@ -42,44 +42,58 @@ type Report struct {
 	Directions int // of these, direction controls
 }
 
-// spans makes a text visible.
-func spans(b []byte) []Span {
-	var out []Span
-	start, before, marks := 0, rune(0), 0
-	flush := func(end int) {
-		if end > start {
-			out = append(out, Span{Text: string(b[start:end]), Count: 1})
-		}
-	}
+// walk visits the code points of a text, and the bytes that belong to none,
+// each with why it is not shown as itself, until visit returns false.
+func walk(b []byte, visit func(at, n int, r rune, kind Kind) bool) {
+	before, marks := rune(0), 0
 	for i := 0; i < len(b); {
 		r, n := utf8.DecodeRune(b[i:])
-		text, kind := judge(b[i], r, n, before, marks)
-		if unicode.Is(unicode.M, r) {
-			marks++
-		} else {
+		kind := hidden(r)
+		mark := r >= 0x300 && unicode.Is(unicode.M, r)
+		switch {
+		case r == utf8.RuneError && n == 1:
+			kind = BadByte
+		case kind == "" && mark && stray(r, before, marks):
+			kind = Mark
+		}
+		if !visit(i, n, r, kind) {
+			return
+		}
+		marks++
+		if !mark {
 			marks = 0
 		}
 		before = r
 		if kind != "" {
-			flush(i)
-			start, before = i+n, 0
-			out = push(out, Span{Text: text, Kind: kind, Count: 1, raw: string(b[i : i+n])})
+			before = 0
 		}
 		i += n
 	}
-	flush(len(b))
-	return out
 }
 
-func judge(first byte, r rune, n int, before rune, marks int) (string, Kind) {
-	if r == utf8.RuneError && n == 1 {
-		return badByte(first), BadByte
+// spans makes a text visible.
+func spans(b []byte) []Span {
+	var out []Span
+	start := 0
+	walk(b, func(at, n int, r rune, kind Kind) bool {
+		if kind == "" {
+			return true
+		}
+		if at > start {
+			out = append(out, Span{Text: string(b[start:at]), Count: 1})
+		}
+		start = at + n
+		text := name(r)
+		if kind == BadByte {
+			text = badByte(b[at])
+		}
+		out = push(out, Span{Text: text, Kind: kind, Count: 1, raw: string(b[at:start])})
+		return true
+	})
+	if start < len(b) {
+		out = append(out, Span{Text: string(b[start:]), Count: 1})
 	}
-	kind := hidden(r)
-	if kind == "" && stray(r, before, marks) {
-		kind = Mark
-	}
-	return name(r), kind
+	return out
 }
 
 // push appends a hidden code point, or counts it where it repeats.

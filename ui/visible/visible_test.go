@@ -121,7 +121,7 @@ func TestLongTextsHaveHeadAndTailAndSayWhatIsLeft(t *testing.T) {
 }
 
 func TestLine(t *testing.T) {
-	require.Equal(t, "aU+000AbU+202E…", plain(visible.Line("a\nb\u202ecdef", 4)))
+	require.Equal(t, "a↵bU+202E…", plain(visible.Line("a\nb\u202ecdef", 4)))
 	require.Equal(t, "whole", plain(visible.Line("whole", 5)))
 	require.Equal(t, "ab⟦U+200B⟧⟦U+27E6⟧", visible.String("ab\u200b⟦"))
 }

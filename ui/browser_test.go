@@ -1,0 +1,125 @@
+package ui_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/countersign-dev/countersign/events"
+)
+
+// browser starts Chromium, signs somebody in, and gathers what the pages
+// complain of.
+func (w *world) browser(t *testing.T, name string) (ctx context.Context, complaints func() []string) {
+	t.Helper()
+	path, err := exec.LookPath("chromium")
+	if err != nil && os.Getenv("REQUIRE_ALL") == "" {
+		t.Skip("SKIPPED: there is no chromium on this machine; REQUIRE_ALL=1 makes this a failure")
+	}
+	require.NoError(t, err)
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.ExecPath(path), chromedp.Flag("disable-quic", true))
+	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	ctx, cancel = context.WithTimeout(ctx, time.Minute)
+	t.Cleanup(cancel)
+	do(t, ctx, chromedp.EmulateViewport(1280, 800))
+	said := make(chan string, 100)
+	go func() {
+		for m, err := range chromedp.Console(ctx) {
+			if err != nil {
+				return
+			}
+			if m.Source != "other" && m.Source != "recommendation" { // hints to developers
+				said <- m.Text
+			}
+		}
+	}()
+	do(t, ctx, chromedp.Navigate(w.server.URL+"/sign-in"), chromedp.SendKeys("#token", w.tokens[name]), chromedp.Submit("#token"), chromedp.WaitVisible(".rail"))
+	return ctx, func() (all []string) {
+		for {
+			select {
+			case s := <-said:
+				all = append(all, s)
+			default:
+				return all
+			}
+		}
+	}
+}
+
+func do(t *testing.T, ctx context.Context, steps ...chromedp.Action[chromedp.Void]) { //nolint:revive // t goes first in tests
+	t.Helper()
+	require.NoError(t, chromedp.Do(ctx, steps...))
+}
+
+// eval asks the page.
+func eval[T any](t *testing.T, ctx context.Context, expression string) T { //nolint:revive // as above
+	t.Helper()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression))
+	require.NoError(t, err)
+	return v
+}
+
+// until waits for the page to be as it should.
+func until(t *testing.T, ctx context.Context, expression string) { //nolint:revive // as above
+	t.Helper()
+	_, err := chromedp.Run(ctx, chromedp.Poll[bool](expression, chromedp.WithPollingTimeout(10*time.Second)))
+	require.NoError(t, err, expression)
+}
+
+// A reviewer types while the world moves: nothing that they read or type does.
+func TestALivePageNeverMovesWhatSomebodyReads(t *testing.T) {
+	w := newWorld(t, nil)
+	w.log.SetNow(time.Now())
+	_, q := w.ask("s1", "Bash", `{"command":"ls"}`)
+	_, other := w.ask("s2", "Write", `{"path":"a"}`)
+	ctx, complaints := w.browser(t, "ben")
+	do(t, ctx, chromedp.Navigate(w.server.URL+"/requests/"+q.RequestID), chromedp.WaitVisible("form.decide"))
+	until(t, ctx, `document.querySelector("#live").dataset.state === "live"`)
+	do(t, ctx, chromedp.SendKeys("form.decide input[name=comment]", "because"))
+	eval[bool](t, ctx, `(document.querySelector("#request").scrollTop = 40, true)`)
+	const place = `JSON.stringify([...document.querySelectorAll(".card")].slice(0, 2).map(c => c.getBoundingClientRect().top)
+		.concat(document.querySelector("form.decide").getBoundingClientRect().top, document.querySelector("#request").scrollTop))`
+	before := eval[string](t, ctx, place)
+
+	w.ask("s3", "Edit", `{"path":"late"}`)
+	until(t, ctx, `document.querySelectorAll(".card").length === 3`)
+	require.Equal(t, "late", eval[string](t, ctx, `document.querySelectorAll(".card .sum")[2].textContent`))
+	require.Equal(t, "1 new, show", eval[string](t, ctx, `document.querySelector(".new").textContent`))
+	until(t, ctx, `document.querySelector("#said").textContent === "1 new request waits."`)
+	require.Equal(t, "(3) Bash request · Countersign", eval[string](t, ctx, "document.title"))
+
+	w.log.Decide(other, w.log.Person("p-dana", "Dana", "reviewer"), events.VerdictDecline, "")
+	until(t, ctx, `document.querySelectorAll(".card.ended").length === 1`)
+	require.Equal(t, before, eval[string](t, ctx, place))
+	require.Equal(t, "because", eval[string](t, ctx, `document.activeElement.value`))
+
+	w.log.Decide(q, w.log.Person("p-dana", "Dana", "reviewer"), events.VerdictDecline, "")
+	until(t, ctx, `document.querySelector("#moved").textContent.includes("Declined by Dana")`)
+	require.True(t, eval[bool](t, ctx, `[...document.querySelectorAll("form.decide button")].every(b => b.disabled)`))
+	require.Equal(t, before, eval[string](t, ctx, place))
+	require.Empty(t, complaints())
+}
+
+func TestTheFirstRequestComesIntoAnEmptyInbox(t *testing.T) {
+	w := newWorld(t, nil)
+	w.log.SetNow(time.Now())
+	ctx, complaints := w.browser(t, "ben")
+	until(t, ctx, `document.querySelector("#live").dataset.state === "live"`)
+	_, q := w.ask("s1", "Write", `{"path":"a","content":"x"}`)
+	until(t, ctx, `document.querySelectorAll(".card").length === 1`)
+	do(t, ctx, chromedp.Click(".card"), chromedp.WaitVisible("form.decide"), chromedp.Click("[data-change]"), chromedp.WaitVisible("#arguments"),
+		chromedp.SetValue("#arguments", "{\"path\": \"a\",\n \"content\": \"y\"}"), chromedp.Click("#change button"), chromedp.WaitVisible(".diff"),
+		chromedp.Click("button[value=approve_and_modify]"), chromedp.WaitVisible(".outcome"))
+	require.Contains(t, eval[string](t, ctx, `document.querySelector(".outcome").textContent`), "Approved with changes by Ben Okafor")
+	requireText(t, "{\"path\": \"a\",\n \"content\": \"y\"}", string(w.gate.last().Arguments))
+	require.Equal(t, q.RequestID, w.gate.last().RequestID)
+	require.Empty(t, complaints())
+}
