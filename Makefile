@@ -19,7 +19,7 @@ LINT = bin/golangci-lint-$(LINT_VERSION)
 
 # Programs whose standard output belongs in the bench report, after the Go
 # benchmarks: folders, separated by blanks.
-BENCH_REPORTS =
+BENCH_REPORTS = internal/bench/run
 BENCH = .
 BENCH_FLAGS = -benchmem
 

@@ -67,7 +67,6 @@ type Countersign struct {
 	clean   bool // the boot before ended as asked
 	o       Options
 	logger  *slog.Logger
-	booted  chan struct{} // closed when the boot event is in the log
 }
 
 // node is what a data directory knows of itself: data/node.json.
@@ -86,13 +85,13 @@ func Open(ctx context.Context, dir string, o Options) (*Countersign, error) {
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
-	c := &Countersign{Boot: events.NewID(), dir: dir, o: o, logger: o.Logger, booted: make(chan struct{})}
+	c := &Countersign{Boot: events.NewID(), dir: dir, o: o, logger: o.Logger}
 	var err error
 	c.journal, err = journal.Open(ctx, journal.Options{
 		Path: filepath.Join(dir, "journal.db"), Memory: o.Memory, Logger: o.Logger, Clock: o.Clock, Names: names,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("open the journal: %w", err)
+		return nil, err // it names the journal
 	}
 	if err := c.open(ctx); err != nil {
 		return nil, errors.Join(err, c.journal.Close())
@@ -145,8 +144,12 @@ func (c *Countersign) readNode() error {
 	if err == nil {
 		err = json.Unmarshal(b, &c.node)
 	}
-	if err != nil || c.node.ID == "" {
-		return fmt.Errorf("%s does not say which node this is (%w); restore it from a backup, or remove it: then calls that were running are not ended as ambiguous", c.nodeFile(), err)
+	if err == nil && c.node.ID == "" {
+		err = errors.New(`it has no "node"`)
+	}
+	if err != nil {
+		return fmt.Errorf("%s does not say which node this is: %w; restore it from a backup, or remove it: then calls that were running are not ended as ambiguous",
+			c.nodeFile(), err)
 	}
 	return nil
 }
@@ -159,11 +162,27 @@ func (c *Countersign) writeNode() error {
 	if err != nil {
 		return err
 	}
-	temp := c.nodeFile() + ".new"
-	if err := os.WriteFile(temp, append(b, '\n'), 0o600); err != nil {
+	return replaceFile(c.nodeFile(), append(b, '\n'))
+}
+
+// replaceFile writes a file so that a crash leaves the old text or the new one.
+func replaceFile(path string, text []byte) error {
+	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) //nolint:gosec // in the data directory
+	if err != nil {
 		return err
 	}
-	return os.Rename(temp, c.nodeFile())
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
 }
 
 // endedAsAsked reports whether the log ends with the shutdown of the last boot.
@@ -250,18 +269,14 @@ func (c *Countersign) boot(ctx context.Context) error {
 	if err := c.writeNode(); err != nil {
 		return fmt.Errorf("note the boot beside the journal: %w", err)
 	}
-	if err := c.Gate.DefineAll(ctx); err != nil {
-		return err
-	}
-	close(c.booted)
-	return nil
+	return c.Gate.DefineAll(ctx)
 }
 
 // Ready returns a channel that is closed when calls can be proposed.
 func (c *Countersign) Ready() <-chan struct{} { return c.Gate.Ready() }
 
-// Close closes the files. Run must have returned.
-func (c *Countersign) Close() error { return c.journal.Close() }
+// Close closes the files. Run must have returned, or never have been called.
+func (c *Countersign) Close() error { return errors.Join(c.Gate.Close(), c.journal.Close()) }
 
 // Version names the build: its module version, or its revision.
 func Version() string {

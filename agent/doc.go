@@ -18,4 +18,10 @@
 // What clients see of a run is its Feed: frames made from the records in log
 // order, and the model's text as it streams in between. The feed is a view;
 // losing every reader of it changes nothing.
+//
+// A program around the loop can listen and can decide. A Listener is told of
+// rounds, of turns as batches of calls, and of each call's start and end, in
+// log order, and can hurt nothing. An ApprovalHandler is asked about the calls
+// of a turn that must ask, once their requests are out; people can decide
+// first, and without a handler they alone decide.
 package agent

@@ -21,17 +21,22 @@ type driver struct {
 
 	carries sync.WaitGroup // goroutines that carry calls
 
-	mu      sync.Mutex
-	carried map[events.CallKey]bool // calls in hand; mu
-	writing bool                    // a call that is not read-only is in hand; mu
-	moved   chan struct{}           // told when a carry has returned
+	mu       sync.Mutex
+	carried  map[events.CallKey]bool // calls in hand; mu
+	writing  bool                    // a call that is not read-only is in hand; mu
+	putDowns int                     // carries that have returned; mu
+	// Requests that the approval handler is being asked about, and the text
+	// that it was last asked about; nil before the first. mu.
+	asking    map[string]bool
+	consulted map[string]events.Digest
+	wake      func() // ends the driver's wait, if it waits; mu
 
 	again string // the batch of the last failed round that may be asked again; of drive's goroutine
 }
 
 // drive carries a run to its end, or until ctx ends.
 func (l *Loop) drive(ctx context.Context, session, run string, n *narrator) {
-	d := &driver{loop: l, session: session, run: run, narrator: n, carried: map[events.CallKey]bool{}, moved: make(chan struct{}, 1)}
+	d := &driver{loop: l, session: session, run: run, narrator: n, carried: map[events.CallKey]bool{}}
 	defer d.carries.Wait()
 	for wait := time.Duration(0); ctx.Err() == nil; {
 		done, err := d.step(ctx)
@@ -64,10 +69,15 @@ type state struct {
 	cancelled bool
 	finished  bool
 	at        events.Position
+	putDowns  int // carries that had returned before
+	reads     int // of open, the calls of read-only tools
 }
 
+// writes counts the open calls that may change something.
+func (st state) writes() int { return len(st.open) - st.reads }
+
 func (d *driver) look(ctx context.Context) (state, error) {
-	var st state
+	st := state{putDowns: d.returned()}
 	err := d.loop.gate.View(ctx, d.session, func(s *fold.Session) {
 		run := s.Run()
 		st.at = s.Last
@@ -86,6 +96,9 @@ func (d *driver) look(ctx context.Context) (state, error) {
 				st.missing++
 			case c.Open():
 				st.open = append(st.open, c)
+				if readOnly(d.loop.tools[c.Tool]) {
+					st.reads++
+				}
 			}
 		}
 	})
@@ -103,11 +116,13 @@ func (d *driver) step(ctx context.Context) (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	d.consult(ctx, st)
+	d.carrySettled(ctx, st)
 	switch {
 	case st.finished:
 		return true, nil
 	case len(st.open) > 0:
-		return false, d.carryOn(ctx, st)
+		return false, d.waitFor(ctx, st)
 	case st.cancelled:
 		return false, d.finish(ctx, st, events.FinishCancelled, nil)
 	case st.last == nil:
@@ -187,23 +202,49 @@ func (l *Loop) returnsDirect(c *fold.Call) bool {
 	return t != nil && t.Spec().ReturnDirect && c.Result != nil && c.Result.Status == events.StatusOK
 }
 
-// carryOn puts every call that may go on in hand, and waits until something
-// has moved. Read-only calls run side by side; of the others one runs at a
-// time, in the model's order among those that are decided.
-func (d *driver) carryOn(ctx context.Context, st state) error {
+// carrySettled puts every call that may go on in hand. Read-only calls run side
+// by side; of the others one runs at a time, in the model's order among those
+// that are decided. One that is alone is in hand while it waits, so that it
+// starts without a detour once it is decided.
+func (d *driver) carrySettled(ctx context.Context, st state) {
+	alone := st.writes() == 1
 	for _, c := range st.open {
-		if settled(c, st.cancelled) {
+		if alone || settled(c, st.cancelled) {
 			d.carry(ctx, c)
 		}
 	}
-	changed, stop := d.change(ctx, st.at)
-	defer stop()
-	select {
-	case err := <-changed:
-		return err
-	case <-d.moved:
+}
+
+// errMoved ends a driver's wait when a carry has returned.
+var errMoved = errors.New("a call was put down")
+
+// waitFor waits until the session has moved or a carry has returned.
+func (d *driver) waitFor(ctx context.Context, st state) error {
+	ctx, wake := context.WithCancelCause(ctx)
+	defer wake(nil)
+	if !d.sleep(st.putDowns, func() { wake(errMoved) }) {
 		return nil
 	}
+	err := d.loop.gate.Watch(ctx, d.session, func(s *fold.Session) bool { return s.Last != st.at })
+	if errors.Is(err, errMoved) {
+		return nil
+	}
+	return err
+}
+
+// sleep says what wakes the driver; false where a carry has returned since it
+// looked.
+func (d *driver) sleep(putDowns int, wake func()) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.wake = wake
+	return d.putDowns == putDowns
+}
+
+func (d *driver) returned() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.putDowns
 }
 
 // settled reports whether it is decided what becomes of a call.
@@ -225,7 +266,7 @@ func (d *driver) change(ctx context.Context, at events.Position) (<-chan error, 
 // carry puts a call in hand, unless it is or must wait for another.
 func (d *driver) carry(ctx context.Context, c *fold.Call) {
 	tool := d.loop.tools[c.Tool]
-	readOnly := tool != nil && tool.Spec().ReadOnly
+	readOnly := readOnly(tool)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.carried[c.CallKey] || !readOnly && d.writing {
@@ -242,6 +283,10 @@ func (d *driver) carry(ctx context.Context, c *fold.Call) {
 		d.putDown(c.CallKey, readOnly)
 	})
 }
+
+// readOnly reports whether a tool changes nothing, so that its calls run side
+// by side, at once.
+func readOnly(t Tool) bool { return t != nil && t.Spec().ReadOnly }
 
 // carryAgain is how long a call rests that could not be carried.
 const carryAgain = 250 * time.Millisecond
@@ -260,9 +305,14 @@ func (d *driver) putDown(key events.CallKey, readOnly bool) {
 	if !readOnly {
 		d.writing = false
 	}
-	select {
-	case d.moved <- struct{}{}:
-	default:
+	d.stir()
+}
+
+// stir makes the driver look again. mu is held.
+func (d *driver) stir() {
+	d.putDowns++
+	if d.wake != nil {
+		d.wake()
 	}
 }
 

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"sort"
 	"strconv"
 	"strings"
 	"sync"
@@ -167,14 +168,5 @@ func (f *Feed) has(c cursor) bool {
 
 // index returns the place of the first frame after c. mu is held.
 func (f *Feed) index(c cursor) int {
-	low, high := 0, len(f.frames)
-	for low < high {
-		mid := (low + high) / 2
-		if c.before(f.frames[mid].at) {
-			high = mid
-		} else {
-			low = mid + 1
-		}
-	}
-	return low
+	return sort.Search(len(f.frames), func(i int) bool { return c.before(f.frames[i].at) })
 }

@@ -158,7 +158,7 @@ func TestALogThatRefusesWork(t *testing.T) {
 	refuses := func(kind events.Type) func([]events.Draft) error {
 		return func(drafts []events.Draft) error {
 			for _, d := range drafts {
-				if d.Data.Type() == kind {
+				if d.Data != nil && d.Data.Type() == kind {
 					return events.ErrRefused
 				}
 			}
@@ -171,7 +171,7 @@ func TestALogThatRefusesWork(t *testing.T) {
 		require.Equal(t, []string{"finish ERROR", "error log_refused"}, told(rest(t, p.begin("s", "go"))))
 	})
 	t.Run("the start", func(t *testing.T) {
-		p := newWorld(t).boot(plays(calls("", call("c", "Read", "a"))), setup{})
+		p := newWorld(t).boot(plays(calls("", call("c", "Answer", "a"))), setup{})
 		p.log.inject(refuses(events.TypeToolStarted), nil)
 		require.Equal(t, []string{"tool_call c", "finish TOOL_CALLS", "tool_result c error", "token That is all.", "finish STOP"},
 			told(rest(t, p.begin("s", "go"))))

@@ -45,16 +45,23 @@ type Options struct {
 	// attempt, twice that before the third; 0 means 250 ms.
 	MaxAttempts int
 	Rest        time.Duration
-	Logger      *slog.Logger
+	// Listeners are told what happens; they change nothing.
+	Listeners []Listener
+	// Approvals decides protected calls beside the people; nil leaves them to
+	// people alone.
+	Approvals ApprovalHandler
+	Logger    *slog.Logger
 }
 
 // Loop runs conversations. Run must be running.
 type Loop struct {
-	opt    Options
-	gate   *gate.Gate
-	tools  map[string]Tool
-	digest events.Digest // of the tools offered
-	logger *slog.Logger
+	opt      Options
+	gate     *gate.Gate
+	tools    map[string]Tool
+	toolList []byte // the tools offered, in order: what tools_digest of a run is of
+	logger   *slog.Logger
+	audience *audience // the listeners; nil where there are none
+	guests   *guests   // goroutines of listeners and of the handler
 
 	feeds atomic.Uint64  // made so far
 	ready chan struct{}  // closed when Run has taken up what was unfinished
@@ -67,7 +74,8 @@ type Loop struct {
 	finished []string         // of active, the runs that have ended, oldest first; mu
 }
 
-// NewLoop returns a loop.
+// NewLoop returns a loop. What is missing or wrong in the options is an error;
+// ErrNoModel where there is no model.
 func NewLoop(o Options) (*Loop, error) {
 	o.MaxRounds = cmp.Or(o.MaxRounds, 50)
 	o.MaxToolCalls = cmp.Or(o.MaxToolCalls, 200)
@@ -83,27 +91,27 @@ func NewLoop(o Options) (*Loop, error) {
 	}
 	l := &Loop{
 		opt: o, gate: o.Gate, tools: map[string]Tool{}, logger: o.Logger, ready: make(chan struct{}), active: map[string]*Feed{},
+		guests: newGuests(),
 	}
 	for _, t := range o.Tools {
 		l.tools[t.Spec().Name] = t
 	}
-	l.digest = events.DigestOf(l.toolList())
+	err := checkHandler(o.Approvals)
+	if err != nil {
+		return nil, err
+	}
+	if l.audience, err = newAudience(l, o.Listeners); err != nil {
+		return nil, err
+	}
+	if l.toolList, err = json.Marshal(l.definitions()); err != nil {
+		return nil, fmt.Errorf("list the tools, of which one has a schema that is not JSON: %w", err)
+	}
 	return l, nil
 }
 
 // notInID reports what ends or splits an id.
 func notInID(r rune) bool {
 	return r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
-}
-
-// toolList is the definition behind a run's tools_digest: the offered tools,
-// in order.
-func (l *Loop) toolList() []byte {
-	b, err := json.Marshal(l.definitions())
-	if err != nil {
-		l.logger.Error("the list of tools cannot be encoded", "error", err)
-	}
-	return b
 }
 
 func (l *Loop) definitions() []ToolDefinition {
@@ -119,7 +127,7 @@ func (l *Loop) definitions() []ToolDefinition {
 // recorded before the first run.
 func (l *Loop) Definitions() []gate.Definition {
 	return []gate.Definition{
-		{Kind: events.DefineTools, Name: "tools", Content: l.toolList()},
+		{Kind: events.DefineTools, Name: "tools", Content: l.toolList},
 		{Kind: events.DefinePrompt, Name: "system", Content: []byte(l.opt.System)},
 	}
 }
@@ -133,6 +141,7 @@ func (l *Loop) Run(ctx context.Context) error {
 	l.mu.Lock()
 	l.ctx = ctx
 	l.mu.Unlock()
+	l.audience.listen(l.guests)
 	for _, session := range l.gate.Unfinished() {
 		if err := l.takeUp(ctx, session); err != nil {
 			return err
@@ -149,6 +158,10 @@ func (l *Loop) stop(stop context.CancelFunc) {
 	l.stopping = true
 	l.mu.Unlock()
 	l.runs.Wait()
+	if l.audience != nil || l.opt.Approvals != nil {
+		l.audience.close()
+		l.guests.seeOff(l.logger)
+	}
 }
 
 // Ready returns a channel that is closed when Run serves.
@@ -187,6 +200,7 @@ func (l *Loop) launch(session, run string) *Feed {
 		return feed
 	}
 	n := l.narrator(session, run)
+	n.teller = l.teller(run)
 	l.active[run] = n.feed
 	if !l.stopping {
 		ctx := l.ctx

@@ -2,8 +2,6 @@ package agent
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -24,6 +22,7 @@ type narrator struct {
 	// streamed says that the text of the round under way went to the feed as
 	// it came.
 	streamed bool
+	teller   *teller    // of the listeners; nil where none are told of the run
 	turn     *turnStory // the turn whose calls are not all told yet
 }
 
@@ -43,20 +42,21 @@ func (l *Loop) narrator(session, run string) *narrator {
 	return &narrator{loop: l, session: fold.NewSession(session), feed: newFeed(run, fmt.Sprintf("%s-%d", l.opt.Boot, l.feeds.Add(1)))}
 }
 
+// tellAtOnce is how many records are read at a time.
+const tellAtOnce = 256
+
 // catchUp tells what the log holds now.
 func (n *narrator) catchUp(ctx context.Context) error {
 	for {
-		entries, err := n.loop.opt.Log.Session(ctx, n.session.ID, n.row, 256)
+		entries, err := n.loop.opt.Log.Session(ctx, n.session.ID, n.row, tellAtOnce)
 		if err != nil {
 			return fmt.Errorf("read session %.80q: %w", n.session.ID, err)
 		}
 		for _, e := range entries {
-			if err := n.tell(ctx, fold.Decode(e.Record)); err != nil {
-				return err
-			}
+			n.tell(ctx, fold.Decode(e.Record))
 			n.row = e.Row
 		}
-		if len(entries) < 256 {
+		if len(entries) < tellAtOnce {
 			break
 		}
 	}
@@ -69,9 +69,12 @@ func (n *narrator) catchUp(ctx context.Context) error {
 
 // tell adds the frames of one record. Payloads that cannot be read are said to
 // be so; the feed goes on.
-func (n *narrator) tell(ctx context.Context, r fold.Record) error {
+func (n *narrator) tell(ctx context.Context, r fold.Record) {
 	if r.Envelope.SessionID != n.session.ID || !n.session.Apply(r).Counts {
-		return nil
+		return
+	}
+	if n.teller != nil {
+		n.teller.hear(ctx, n.session, r, !n.caught)
 	}
 	switch e := r.Event.(type) { //nolint:gochecksumtype // of the others clients see nothing
 	case *events.RoundFinished:
@@ -95,7 +98,6 @@ func (n *narrator) tell(ctx context.Context, r fold.Record) error {
 			n.finished(ctx, r, e)
 		}
 	}
-	return nil
 }
 
 func (n *narrator) payload(ctx context.Context, carrier string, ref *events.Ref) []byte {
@@ -183,11 +185,10 @@ func shown(arguments []byte) string {
 func (n *narrator) approval(ctx context.Context, r fold.Record, c *fold.Call) Event {
 	q := c.Request
 	text := shown(n.payload(ctx, c.EventID, c.Arguments))
-	sum := sha256.Sum256([]byte(text))
 	expires := time.UnixMicro(r.LogTime).Add(time.Duration(q.Timeout)).UTC()
 	return Event{
 		Type: EventApproval, RequestID: q.RequestID, ToolCallID: c.CallID, ToolName: c.Tool, Arguments: text,
-		ArgumentsDigest: "sha256:" + hex.EncodeToString(sum[:]), Rule: q.Rule, ExpiresAt: expires.Format(time.RFC3339),
+		ArgumentsDigest: "sha256:" + string(events.DigestOf([]byte(text))), Rule: q.Rule, ExpiresAt: expires.Format(time.RFC3339),
 	}
 }
 

@@ -14,7 +14,7 @@ func (l *Loop) Cancel(ctx context.Context, session, principal string, actor *eve
 	if err := l.owned(ctx, session, principal); err != nil {
 		return err
 	}
-	found, err := l.gate.Cancel(ctx, session, events.CauseCancelled, actor, "chat-api")
+	found, err := l.gate.Cancel(ctx, session, events.CauseCancelled, actor, via)
 	if err == nil && !found {
 		err = ErrNothing
 	}

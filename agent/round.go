@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/countersign-dev/countersign/events"
@@ -27,6 +28,7 @@ func (d *driver) ask(ctx context.Context, st state) error {
 		return d.fail(ctx, st, m.Dialect(), Turn{}, &TurnError{Code: CodeInvalidStream, Message: err.Error()})
 	}
 	d.startOver(st)
+	d.roundStarts(ctx, st)
 	turn, err := d.stream(ctx, m, req)
 	var broken *TurnError
 	switch {
@@ -125,8 +127,29 @@ func (d *driver) recordTurn(ctx context.Context, st state, m Model, turn Turn) e
 			Code: CodeLogRefused, Message: "the audit log takes no new work now, so nothing of this turn runs: " + err.Error(),
 		})
 	}
+	if err != nil {
+		return err
+	}
+	return d.carryTurn(ctx)
+}
+
+// carryTurn puts the calls of a new turn in hand: what started with the turn
+// must get its result also where the process is about to stop.
+func (d *driver) carryTurn(ctx context.Context) error {
+	last := context.WithoutCancel(ctx)
+	st, err := d.look(last)
+	if err == nil && slices.ContainsFunc(st.open, asks) {
+		err = d.narrator.catchUp(last)
+	}
+	if err == nil {
+		d.carrySettled(ctx, st)
+	}
 	return err
 }
+
+// asks reports whether somebody must be told of a call before any call of its
+// turn runs.
+func asks(c *fold.Call) bool { return c.Request != nil }
 
 // await waits for a round that is in the log and has not come back: to ask
 // again before it has would be to ask twice.
@@ -201,12 +224,15 @@ func repair(calls []Call) (ids []string, repairs []events.Repair) {
 func (d *driver) proposal(st state, batch, cause string, calls []Call, ids []string) gate.Proposal {
 	p := gate.Proposal{
 		Session: d.session, RunID: d.run, BatchID: batch, Agent: mainAgent(), Model: st.run.Model, Principal: st.run.Principal, Causation: cause,
+		Handlers: d.loop.opt.Approvals != nil,
 	}
 	if limit := d.loop.opt.MaxToolCalls; st.run.Calls+len(calls) > limit {
 		p.Refuse = &gate.Refusal{Rule: "max-tool-calls", Why: fmt.Sprintf("The run may make %d tool calls and would pass that; the tool was not run.", limit)}
 	}
 	for i, c := range calls {
-		p.Calls = append(p.Calls, gate.ProposedCall{Index: i, CallID: ids[i], Tool: c.Name, Arguments: []byte(c.Arguments)})
+		p.Calls = append(p.Calls, gate.ProposedCall{
+			Index: i, CallID: ids[i], Tool: c.Name, Arguments: []byte(c.Arguments), AtOnce: readOnly(d.loop.tools[c.Name]),
+		})
 	}
 	return p
 }

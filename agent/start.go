@@ -118,7 +118,7 @@ func (l *Loop) runDraft(q Query, m Model, run string) events.Draft {
 	query := events.NewPayload([]byte(q.Text))
 	e := &events.RunStarted{
 		RunID: run, Principal: q.Principal, Actor: q.Actor, Agent: mainAgent(), Query: query.Ref(events.MediaText), Model: m.Name(),
-		PromptDigest: events.DigestOf([]byte(l.opt.System)), ToolsDigest: l.digest, PolicyDigest: events.Digest(l.gate.Policy().Digest()),
+		PromptDigest: events.DigestOf([]byte(l.opt.System)), ToolsDigest: events.DigestOf(l.toolList), PolicyDigest: events.Digest(l.gate.Policy().Digest()),
 	}
 	d := events.Draft{Session: q.Session, Data: e, Payloads: []events.Payload{query}}
 	if q.System != "" {
@@ -144,9 +144,13 @@ func (l *Loop) owned(ctx context.Context, session, principal string) error {
 	return nil
 }
 
+// via is how events name the way in by which a run is ended: all clients of the
+// loop come by the chat protocol.
+const via = "chat-api"
+
 // supersede ends the unfinished run and waits for its end.
 func (l *Loop) supersede(ctx context.Context, q Query) error {
-	found, err := l.gate.Cancel(ctx, q.Session, events.CauseSuperseded, q.Actor, "chat-api")
+	found, err := l.gate.Cancel(ctx, q.Session, events.CauseSuperseded, q.Actor, via)
 	if err != nil || !found {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"sync"
 	"time"
 
@@ -40,7 +39,7 @@ func (a *API) admit(r *http.Request, to route) (auth.Identity, error) {
 // forbid records an attempt at what somebody may not do, and says so.
 func (a *API) forbid(r *http.Request, who auth.Identity, action string, needs auth.Permission, advice string) error {
 	why := fmt.Sprintf("this needs the permission %q, which your roles do not have", needs)
-	a.record(r, &events.Access{Action: action, Actor: actor(who), Reason: why})
+	a.record(r, &events.Access{Action: action, Actor: who.Actor(), Reason: why})
 	return refuse(http.StatusForbidden, "forbidden", "%s: %s", why, advice)
 }
 
@@ -65,14 +64,6 @@ func (a *API) recordStranger(r *http.Request, to route, why string) {
 		why = fmt.Sprintf("%s (and %d more attempts without good credentials before it)", why, missed)
 	}
 	a.record(r, &events.Access{Action: to.action, Reason: why})
-}
-
-// actor is an identity as events record it.
-func actor(who auth.Identity) *events.Actor {
-	return &events.Actor{
-		Person: who.Person, Credential: who.Credential, Roles: slices.Concat([]string{}, who.Roles), Groups: slices.Concat([]string{}, who.Groups),
-		Method: who.Method, At: events.At(who.At),
-	}
 }
 
 const (

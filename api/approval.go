@@ -48,7 +48,7 @@ func (a *API) decide(w http.ResponseWriter, r *http.Request, who auth.Identity) 
 		return err
 	}
 	ruled := said.gate()
-	ruled.Actor, ruled.ActorName, ruled.Via, ruled.IdempotencyKey = actor(who), who.Name, via, key
+	ruled.Actor, ruled.ActorName, ruled.Via, ruled.IdempotencyKey = who.Actor(), who.Name, via, key
 	answer, err := a.gate.Decide(r.Context(), ruled)
 	if errors.Is(err, gate.ErrNotBack) {
 		return refuse(http.StatusServiceUnavailable, "not_judged_yet",

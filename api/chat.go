@@ -63,7 +63,7 @@ func (a *API) query(w http.ResponseWriter, r *http.Request, who auth.Identity) (
 	if err != nil {
 		return agent.Query{}, err
 	}
-	q := agent.Query{Principal: who.Person, Actor: actor(who)}
+	q := agent.Query{Principal: who.Person, Actor: who.Actor()}
 	var bypass bool
 	var reason, onPending string
 	had, err := decode(body, members{
@@ -126,7 +126,7 @@ func (a *API) bypass(r *http.Request, who auth.Identity, reason string) error {
 		return badRequest(`member "bypassReason" is missing or blank: a bypass needs a reason`)
 	}
 	const why = "bypass is not in this version"
-	a.record(r, &events.Access{Action: "bypass", Actor: actor(who), Reason: why})
+	a.record(r, &events.Access{Action: "bypass", Actor: who.Actor(), Reason: why})
 	return refuse(http.StatusForbidden, "forbidden", "%s: send the query without \"bypassApproval\"", why)
 }
 
@@ -159,7 +159,7 @@ func (a *API) cancel(w http.ResponseWriter, r *http.Request, who auth.Identity) 
 	if err := checkConversation(conversation); err != nil {
 		return err
 	}
-	err := a.loop.Cancel(r.Context(), conversation, who.Person, actor(who))
+	err := a.loop.Cancel(r.Context(), conversation, who.Person, who.Actor())
 	if err != nil && !errors.Is(err, agent.ErrNothing) {
 		return err
 	}

@@ -48,7 +48,9 @@ func Control(o ControlOptions) http.Handler {
 	return mux
 }
 
-// link makes a link. That it was made goes on the record before it is given.
+// link makes a link. That it was made goes on the record before it is given; a
+// log that takes nothing new must not lock the admin out, so that it could not
+// be recorded is logged.
 func (o ControlOptions) link(w http.ResponseWriter, r *http.Request) {
 	e := &events.Access{Action: "sign-in-link", Outcome: events.AccessOK, Via: "control"}
 	if err := o.Recorder.Record(r.Context(), e, ""); err != nil {

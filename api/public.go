@@ -43,7 +43,7 @@ func (a *API) healthy(w http.ResponseWriter, r *http.Request, _ auth.Identity) e
 	return nil
 }
 
-// ready says whether agentd takes work: GET /readyz.
+// ready reports whether agentd takes work: GET /readyz.
 func (a *API) ready(w http.ResponseWriter, r *http.Request, _ auth.Identity) error {
 	if err := a.unready(); err != nil {
 		return refuse(http.StatusServiceUnavailable, "not_ready", "%v", err)

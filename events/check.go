@@ -10,6 +10,10 @@ import (
 // MaxIndex bounds the calls of one turn.
 const MaxIndex = 1 << 16
 
+// The checks below report what is wrong with one field, by its name on the
+// wire, or return nil. first joins them into the check of a type.
+
+// name takes a text that must be there, up to MaxNameBytes.
 func name(field, s string) error {
 	if s == "" {
 		return fmt.Errorf("%s is missing", field)
@@ -17,6 +21,7 @@ func name(field, s string) error {
 	return label(field, s)
 }
 
+// label takes a text that may be empty, up to MaxNameBytes.
 func label(field, s string) error {
 	if len(s) > MaxNameBytes {
 		return fmt.Errorf("%s has %d bytes, the bound is %d", field, len(s), MaxNameBytes)
@@ -24,6 +29,7 @@ func label(field, s string) error {
 	return nil
 }
 
+// names is name for pairs of field and text.
 func names(pairs ...string) error {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if err := name(pairs[i], pairs[i+1]); err != nil {
@@ -33,6 +39,7 @@ func names(pairs ...string) error {
 	return nil
 }
 
+// labels is label for pairs of field and text.
 func labels(pairs ...string) error {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if err := label(pairs[i], pairs[i+1]); err != nil {
@@ -59,6 +66,8 @@ func digest(field string, d Digest, optional bool) error {
 	return nil
 }
 
+// ref takes a reference that must be there; what it says is checked with all
+// others of the event.
 func ref(field string, r *Ref) error {
 	if r == nil {
 		return fmt.Errorf("%s is missing", field)

@@ -137,12 +137,6 @@ func (r Repair) check() error {
 	return first(oneOf("repairs.what", r.What, []string{RepairID, RepairArguments}), label("repairs.now", r.Now))
 }
 
-// What a Repair changes.
-const (
-	RepairID        = "id"
-	RepairArguments = "arguments"
-)
-
 // Type implements Event.
 func (*SubagentStarted) Type() Type     { return TypeSubagentStarted }
 func (e *SubagentStarted) refs() []*Ref { return []*Ref{e.Arguments} }
@@ -214,12 +208,6 @@ func (e *Access) check() error {
 	return first(e.Actor.check(), names("action", e.Action, "via", e.Via), labels("resource", e.Resource, "reason", e.Reason),
 		oneOf("outcome", e.Outcome, []string{AccessOK, AccessRefused}))
 }
-
-// The outcomes of an Access.
-const (
-	AccessOK      = "ok"
-	AccessRefused = "refused"
-)
 
 // Type implements Event.
 func (*Checkpoint) Type() Type     { return TypeCheckpoint }

@@ -103,7 +103,7 @@ func (t Type) Critical() bool {
 
 // DecodeData reads the data of an event. It refuses unknown, repeated, missing
 // and differently-cased members, nulls, and values that the schema does not
-// allow.
+// allow. Its errors are ErrUnknownType, ErrUnknownVersion and ErrMalformed.
 func DecodeData(t Type, version int, data []byte) (Event, error) {
 	e := newEvent(t, version)
 	if e == nil {
@@ -112,16 +112,20 @@ func DecodeData(t Type, version int, data []byte) (Event, error) {
 		}
 		return nil, fmt.Errorf("%w: %.80q", ErrUnknownType, string(t))
 	}
-	if err := json.Unmarshal(data, e, json.RejectUnknownMembers(true)); err != nil {
-		return nil, fmt.Errorf("%w: data of %s: %w", ErrMalformed, t, err)
-	}
-	if err := shapes()[t].checkPresence(data); err != nil {
-		return nil, fmt.Errorf("%w: data of %s: %w", ErrMalformed, t, err)
-	}
-	if err := check(e); err != nil {
+	if err := decodeInto(e, data); err != nil {
 		return nil, fmt.Errorf("%w: data of %s: %w", ErrMalformed, t, err)
 	}
 	return e, nil
+}
+
+func decodeInto(e Event, data []byte) error {
+	if err := json.Unmarshal(data, e, json.RejectUnknownMembers(true)); err != nil {
+		return err
+	}
+	if err := shapes()[e.Type()].checkPresence(data); err != nil {
+		return err
+	}
+	return check(e)
 }
 
 // check reports the first thing in an event that its schema does not allow.

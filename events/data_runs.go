@@ -74,6 +74,12 @@ type Repair struct {
 	Now   string `json:"now"`   // the minted id, or "{}"
 }
 
+// What a Repair changes.
+const (
+	RepairID        = "id"
+	RepairArguments = "arguments"
+)
+
 // RoundFinished is one model round, and what the next request is rebuilt from.
 // Version 1.
 type RoundFinished struct {
@@ -201,6 +207,12 @@ type Access struct {
 	Reason   string `json:"reason,omitzero"`   // why it was refused, in our words
 	Via      string `json:"via"`
 }
+
+// The outcomes of an Access.
+const (
+	AccessOK      = "ok"
+	AccessRefused = "refused"
+)
 
 // Checkpoint is a signed tree head (C2SP signed note). Version 1.
 type Checkpoint struct {

@@ -2,9 +2,8 @@ package events
 
 import (
 	"bytes"
-	"crypto/sha256"
+	"cmp"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
@@ -52,25 +51,11 @@ func (r Record) Position() Position {
 
 // Compare returns -1, 0 or 1 as p is before, at or after q.
 func (p Position) Compare(q Position) int {
-	switch {
-	case p.LogTime != q.LogTime:
-		return compare(p.LogTime, q.LogTime)
-	case p.Partition != q.Partition:
-		return compare(p.Partition, q.Partition)
-	default:
-		return compare(p.Offset, q.Offset)
-	}
-}
-
-func compare[T int64 | uint32 | uint64](a, b T) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	default:
-		return 0
-	}
+	return cmp.Or(
+		cmp.Compare(p.LogTime, q.LogTime),
+		cmp.Compare(p.Partition, q.Partition),
+		cmp.Compare(p.Offset, q.Offset),
+	)
 }
 
 // String returns the form "partition:offset".
@@ -84,8 +69,8 @@ const recordHead = 1 + 4 + 8 + 8
 // EncodeRecord returns the bytes that are stored and sealed.
 func EncodeRecord(r Record) ([]byte, error) {
 	if len(r.KeyID) > MaxNameBytes || len(r.Signature) > math.MaxUint16 || len(r.Envelope) > MaxEnvelopeBytes {
-		return nil, fmt.Errorf("record %s: a part is beyond its bound (key id %d of %d bytes, envelope %d of %d bytes)",
-			r.Position(), len(r.KeyID), MaxNameBytes, len(r.Envelope), MaxEnvelopeBytes)
+		return nil, fmt.Errorf("record %s: a part is beyond its bound (key id %d of %d bytes, signature %d of %d, envelope %d of %d)",
+			r.Position(), len(r.KeyID), MaxNameBytes, len(r.Signature), math.MaxUint16, len(r.Envelope), MaxEnvelopeBytes)
 	}
 	b := make([]byte, 0, recordHead+2+len(r.KeyID)+2+len(r.Signature)+4+len(r.Envelope))
 	b = append(b, RecordVersion)
@@ -154,13 +139,4 @@ func cut(b []byte, width int) (field, rest []byte, ok bool) {
 func (r Record) Equal(o Record) bool {
 	return r.Position() == o.Position() && r.KeyID == o.KeyID &&
 		bytes.Equal(r.Signature, o.Signature) && bytes.Equal(r.Envelope, o.Envelope)
-}
-
-// Digest is a SHA-256 as lower-case hex.
-type Digest string
-
-// DigestOf returns the SHA-256 of b.
-func DigestOf(b []byte) Digest {
-	sum := sha256.Sum256(b)
-	return Digest(hex.EncodeToString(sum[:]))
 }

@@ -1,6 +1,8 @@
 package events
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"strconv"
 	"strings"
@@ -116,4 +118,13 @@ func digits(s string) bool {
 		}
 	}
 	return s != ""
+}
+
+// Digest is a SHA-256 as lower-case hex.
+type Digest string
+
+// DigestOf returns the SHA-256 of b.
+func DigestOf(b []byte) Digest {
+	sum := sha256.Sum256(b)
+	return Digest(hex.EncodeToString(sum[:]))
 }

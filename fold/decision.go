@@ -1,7 +1,6 @@
 package fold
 
 import (
-	"errors"
 	"slices"
 	"time"
 
@@ -12,16 +11,14 @@ import (
 // the last one that the quorum needs, ends the request; a decline ends it; a
 // modification waits for its revision.
 func (s *Session) decision(r Record, e *events.Decision) Outcome {
-	q := s.Requests[e.RequestID]
+	q, reason := s.pending(e.RequestID)
 	switch {
-	case q == nil:
-		return not(ReasonUnknownRequest)
-	case q.State != Pending:
-		return not(ReasonNotPending)
+	case reason != "":
+		return not(reason)
 	case e.RequestDigest != q.Digest:
 		return not(ReasonOtherDigest)
 	}
-	if reason := q.allows(r, e); reason != "" {
+	if reason = q.allows(r, e); reason != "" {
 		return not(reason)
 	}
 	v := Vote{Decision: *e, EventID: r.Envelope.ID, At: r.Position}
@@ -40,7 +37,21 @@ func (s *Session) decision(r Record, e *events.Decision) Outcome {
 	return counts()
 }
 
-// allows says whether the cause of a decision lets it count here.
+// pending returns the request of an id while it is pending, and why not where
+// it is not.
+func (s *Session) pending(id string) (*Request, Reason) {
+	q := s.Requests[id]
+	switch {
+	case q == nil:
+		return nil, ReasonUnknownRequest
+	case q.State != Pending:
+		return nil, ReasonNotPending
+	}
+	return q, ""
+}
+
+// allows says whether the cause of a decision lets it count here, as a reason
+// that is "" where it does.
 func (q *Request) allows(r Record, e *events.Decision) Reason {
 	late := r.time().After(q.Deadline)
 	switch e.Cause {
@@ -106,12 +117,10 @@ func (q *Request) add(v Vote) {
 // stricter of both terms hold from here, votes start again, and it holds its
 // author's approval unless four eyes are asked for.
 func (s *Session) revision(r Record, e *events.Revision) Outcome {
-	q := s.Requests[e.RequestID]
+	q, reason := s.pending(e.RequestID)
 	switch {
-	case q == nil:
-		return not(ReasonUnknownRequest)
-	case q.State != Pending:
-		return not(ReasonNotPending)
+	case reason != "":
+		return not(reason)
 	case e.Number != q.Revision+1:
 		return not(ReasonOutOfOrder)
 	}
@@ -174,9 +183,4 @@ func (s *Session) revocation(_ Record, e *events.Revocation) Outcome {
 	}
 	q.Revoked = true
 	return counts()
-}
-
-// unknown reports whether an error is of a type or version of another build.
-func unknown(err error) bool {
-	return errors.Is(err, events.ErrUnknownType) || errors.Is(err, events.ErrUnknownVersion)
 }

@@ -64,20 +64,20 @@ type Vote struct {
 }
 
 // Needed returns how many more people must approve.
-func (r *Request) Needed() int {
-	if r.State != Pending {
+func (q *Request) Needed() int {
+	if q.State != Pending {
 		return 0
 	}
-	return max(0, r.Quorum-len(r.Votes))
+	return max(0, q.Quorum-len(q.Votes))
 }
 
 // StartBy returns the log time after which an approval has lapsed; zero where
 // no decision ended the request.
-func (r *Request) StartBy() time.Time {
-	if r.End == nil {
+func (q *Request) StartBy() time.Time {
+	if q.End == nil {
 		return time.Time{}
 	}
-	return time.UnixMicro(r.End.At.LogTime).Add(time.Duration(r.StartWithin))
+	return time.UnixMicro(q.End.At.LogTime).Add(time.Duration(q.StartWithin))
 }
 
 func (s *Session) request(r Record, e *events.ApprovalRequest) Outcome {
@@ -110,16 +110,16 @@ func same(a, b *events.Ref) bool {
 
 // MayDecide says whether an actor may decide a request under its terms, as a
 // reason that is "" where it may.
-func (r *Request) MayDecide(a *events.Actor) Reason {
+func (q *Request) MayDecide(a *events.Actor) Reason {
 	switch {
 	case a == nil || !mayReview(a):
 		return ReasonNotPermitted
-	case r.FourEyes && a.Person == r.Requester:
+	case q.FourEyes && a.Person == q.Requester:
 		return ReasonNotPermitted
-	case !named(r.Approvers, a):
+	case !named(q.Approvers, a):
 		return ReasonNotPermitted
 	}
-	for _, approvers := range r.Also {
+	for _, approvers := range q.Also {
 		if !named(approvers, a) {
 			return ReasonNotPermitted
 		}

@@ -40,9 +40,13 @@ func (s *Session) runs(id string) bool {
 	return r != nil && r.ID == id
 }
 
-func (s *Session) cancelled(id string) bool {
-	r := s.Run()
-	return r != nil && r.ID == id && r.Cancelled != nil
+// RunOver reports whether the run of the given id is cancelled or has finished,
+// so that none of its calls can start. "" is no run, and never over.
+func (s *Session) RunOver(id string) bool {
+	if id == "" {
+		return false
+	}
+	return !s.runs(id) || s.Run().Cancelled != nil
 }
 
 func (s *Session) runStarted(r Record, e *events.RunStarted) Outcome {
@@ -81,11 +85,11 @@ func (s *Session) roundFinished(r Record, e *events.RoundFinished) Outcome {
 // Next returns the number of the round that comes next, and of the attempt at
 // it.
 func (r *Run) Next() (round, attempt int) {
-	if len(r.Rounds) == 0 {
+	last := r.Last()
+	switch {
+	case last == nil:
 		return 1, 1
-	}
-	last := r.Rounds[len(r.Rounds)-1]
-	if last.Outcome == events.RoundFailed {
+	case last.Outcome == events.RoundFailed:
 		return last.Round, last.Attempt + 1
 	}
 	return last.Round + 1, 1

@@ -1,8 +1,6 @@
 package fold
 
-import (
-	"github.com/countersign-dev/countersign/events"
-)
+import "github.com/countersign-dev/countersign/events"
 
 // start judges a start at its place: the call's first, before any result, in a
 // run that nobody cancelled, under a warrant that stands, for exactly the
@@ -18,7 +16,7 @@ func (s *Session) start(r Record, e *events.ToolStarted) Outcome {
 		return not(ReasonEnded)
 	case s.Blocked != "":
 		return not(ReasonBlocked)
-	case c.RunID != "" && !s.runs(c.RunID), s.cancelled(c.RunID):
+	case s.RunOver(c.RunID):
 		return not(ReasonEnded)
 	case e.Tool != c.Tool:
 		return not(ReasonOtherDigest)
@@ -30,7 +28,8 @@ func (s *Session) start(r Record, e *events.ToolStarted) Outcome {
 	return counts()
 }
 
-// warrant says whether the warrant of a start stands.
+// warrant says whether the warrant of a start stands, as a reason that is ""
+// where it does.
 func (s *Session) warrant(r Record, c *Call, e *events.ToolStarted) Reason {
 	switch e.Warrant.Kind {
 	case events.WarrantDecision:
@@ -57,7 +56,7 @@ func (s *Session) warrant(r Record, c *Call, e *events.ToolStarted) Reason {
 	return ""
 }
 
-// decided says whether an approval stands for a start.
+// decided says whether an approval stands for a start, as warrant does.
 func decided(r Record, q *Request, e *events.ToolStarted) Reason {
 	switch {
 	case q == nil || q.State != Approved || q.Revoked || q.End == nil || q.End.EventID != e.Warrant.Decision:

@@ -51,6 +51,8 @@ func (g *Gate) Carry(ctx context.Context, session string, key events.CallKey, ru
 			return err
 		case p.ended:
 			return nil
+		case p.begun:
+			ran, err = g.runBegun(ctx, session, p, run)
 		case p.over != "":
 			err = g.endWithout(ctx, session, p)
 		default:

@@ -70,6 +70,16 @@ func (d *deadlines) drop(request string) bool {
 	return true
 }
 
+// session returns the session of a request that is queued, or "".
+func (d *deadlines) session(request string) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if e := d.byID[request]; e != nil {
+		return e.session
+	}
+	return ""
+}
+
 // passed returns what is due now, and how long until the next. What is due
 // stays queued for a little later, until somebody drops it.
 func (d *deadlines) passed(now time.Time) (due []deadline, wait time.Duration) {

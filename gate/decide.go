@@ -30,6 +30,23 @@ type Ruling struct {
 	Seen            *events.Seen
 	// IdempotencyKey makes a retry get the first's answer; "" for none.
 	IdempotencyKey string
+
+	handler bool // a program's approval handler says it, not a person
+}
+
+func (r Ruling) cause() events.Cause {
+	if r.handler {
+		return events.CauseHandler
+	}
+	return events.CauseHuman
+}
+
+// may reports whether the terms of a request admit who rules.
+func (r Ruling) may(q *fold.Request) bool {
+	if r.handler {
+		return q.Handlers
+	}
+	return q.MayDecide(r.Actor) == ""
 }
 
 // Answer is what became of a ruling, told after the log has judged it.
@@ -166,7 +183,7 @@ func (g *Gate) cannot(q *fold.Request, r Ruling, c checked) string {
 	switch {
 	case q.State != fold.Pending:
 		return g.ended(q)
-	case q.MayDecide(r.Actor) != "":
+	case !r.may(q):
 		return notPermitted(q, r.Actor)
 	case r.ArgumentsDigest != "" && c.unread != nil:
 		return "its arguments cannot be read now, so they could not be compared"
@@ -181,7 +198,7 @@ func (g *Gate) cannot(q *fold.Request, r Ruling, c checked) string {
 // have the name yet, and the decision.
 func (g *Gate) decisionDrafts(session string, q *fold.Request, r Ruling) ([]events.Draft, string) {
 	d := &events.Decision{
-		RequestID: q.RequestID, RequestDigest: q.Digest, Verdict: r.Verdict, Cause: events.CauseHuman,
+		RequestID: q.RequestID, RequestDigest: q.Digest, Verdict: r.Verdict, Cause: r.cause(),
 		Arguments: carried(q), Actor: r.Actor, Via: r.Via, Seen: r.Seen, Idempotency: idempotency(r),
 	}
 	draft := events.Draft{ID: events.NewID(), Session: session, Data: d, Causation: q.EventID}

@@ -3,6 +3,8 @@ package gate
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/countersign-dev/countersign/events"
 	"github.com/countersign-dev/countersign/fold"
@@ -18,6 +20,18 @@ type Definition struct {
 // Digest is the SHA-256 of the content, as events name it.
 func (d Definition) Digest() events.Digest { return events.DigestOf(d.Content) }
 
+// mediaType is what the content is: prompts and files are prose, all else is
+// JSON.
+func (d Definition) mediaType() string {
+	switch d.Kind {
+	case events.DefinePrompt, events.DefineSubagent, events.DefineSkill:
+		return events.MediaText
+	case events.DefinePolicy, events.DefineTool, events.DefineTools, events.DefineConfiguration:
+		return events.MediaJSON
+	}
+	return events.MediaBin
+}
+
 // Define records definitions that the log does not have yet. It is called
 // before their first use.
 func (g *Gate) Define(ctx context.Context, definitions ...Definition) error {
@@ -28,7 +42,7 @@ func (g *Gate) Define(ctx context.Context, definitions ...Definition) error {
 		}
 		p := events.NewPayload(d.Content)
 		drafts = append(drafts, events.Draft{Payloads: []events.Payload{p}, Data: &events.Definition{
-			Kind: d.Kind, Name: d.Name, Digest: d.Digest(), Content: p.Ref(events.MediaJSON),
+			Kind: d.Kind, Name: d.Name, Digest: d.Digest(), Content: p.Ref(d.mediaType()),
 		}})
 	}
 	if len(drafts) == 0 {
@@ -44,8 +58,8 @@ func (g *Gate) Define(ctx context.Context, definitions ...Definition) error {
 // and its tools.
 func (g *Gate) DefineAll(ctx context.Context) error {
 	all := []Definition{{Kind: events.DefinePolicy, Name: "policy", Content: g.policy.Document()}}
-	for name, t := range g.tools {
-		all = append(all, Definition{Kind: events.DefineTool, Name: name, Content: t.Definition})
+	for _, name := range slices.Sorted(maps.Keys(g.tools)) {
+		all = append(all, Definition{Kind: events.DefineTool, Name: name, Content: g.tools[name].Definition})
 	}
 	return g.Define(ctx, all...)
 }
@@ -67,6 +81,7 @@ func (g *Gate) learn(r fold.Record) {
 	}
 }
 
+// note keeps what the log has under a name, for gate.db as well. mu is held.
 func (g *Gate) note(name string, digest events.Digest) {
 	g.known[name] = digest
 	g.newlyKnown[name] = digest

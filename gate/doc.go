@@ -5,6 +5,8 @@
 //	Propose  tool_call, and for a protected one approval_request, in one commit
 //	Decide   decision, answered when the fold has judged it; a modification
 //	         becomes a revision
+//	Handle   the same for a program's approval handler, where the request says
+//	         that one may decide
 //	Carry    waits until the call is decided, records tool_started, sees it come
 //	         back through the log and count, runs the tool, records tool_result
 //

@@ -28,7 +28,7 @@ func (g *Gate) explain(ctx context.Context, p plan) string {
 	case events.CausePolicy:
 		return fmt.Sprintf("Declined by policy (rule %s).", p.call.Rule) + notRun
 	case events.CauseHandler:
-		return "Declined by the approval handler." + notRun
+		return declined("Declined by the program's approval handler.", "Its", g.commentOf(ctx, p))
 	case events.CauseStale:
 		return "What the call would change is no longer what was approved." + notRun
 	case events.CauseExecutorLost:
@@ -46,9 +46,12 @@ func DeclinedText(name, comment string) string {
 	if name != "" {
 		text += " (" + name + ")"
 	}
-	text += "."
+	return declined(text+".", "The reviewer's", comment)
+}
+
+func declined(text, whose, comment string) string {
 	if comment != "" {
-		text += " The reviewer's comment: " + comment + "\n"
+		text += " " + whose + " comment: " + comment + "\n"
 	}
 	return text + notRun
 }
@@ -64,13 +67,18 @@ func (g *Gate) declinedBy(ctx context.Context, p plan) string {
 	if a := p.vote.Actor; a != nil {
 		name = g.opt.Names(a.Person)
 	}
-	if p.vote.Comment == nil {
-		return DeclinedText(name, "")
+	return DeclinedText(name, g.commentOf(ctx, p))
+}
+
+// commentOf is what was written with the decision that ended a call, or "".
+func (g *Gate) commentOf(ctx context.Context, p plan) string {
+	if p.vote == nil || p.vote.Comment == nil {
+		return ""
 	}
 	comment, err := g.log.Payload(ctx, p.vote.EventID, p.vote.Comment)
 	if err != nil {
-		g.logger.WarnContext(ctx, "a reviewer's comment could not be read", "error", err)
+		g.logger.WarnContext(ctx, "a comment could not be read", "error", err)
 		comment = []byte("(it could not be read)")
 	}
-	return DeclinedText(name, string(comment))
+	return string(comment)
 }

@@ -13,14 +13,23 @@ const (
 	batch      = 512                    // entries of one read
 	keepLoaded = 64                     // idle sessions that stay loaded
 	persistGap = 100 * time.Millisecond // between writes of gate.db
+	saveAfter  = 50_000                 // rows of catching up between writes of gate.db
 )
 
-// catchUp folds what the log holds now, without waiting for more.
+// catchUp folds what the log holds now, without waiting for more. On a long way
+// it writes gate.db now and then: what was read need not be kept in memory, nor
+// read again by the next start if this one is cut off.
 func (g *Gate) catchUp(ctx context.Context) error {
 	for {
 		n, err := g.step(ctx, false)
 		if err != nil || n == 0 {
 			return err
+		}
+		if g.row()-g.saved < saveAfter {
+			continue
+		}
+		if err := g.flush(ctx); err != nil {
+			g.logger.WarnContext(ctx, "gate.db could not be written; it is tried again", "error", err)
 		}
 	}
 }

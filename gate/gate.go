@@ -47,7 +47,7 @@ type Log interface {
 	Payload(ctx context.Context, carrier string, ref *events.Ref) ([]byte, error)
 }
 
-// Options are what a gate is made of. All but Names and Clock are required.
+// Options are what a gate is made of. Log, Policy, Node and Boot are required.
 type Options struct {
 	Log    Log
 	Policy *policy.Policy
@@ -85,7 +85,7 @@ type Gate struct {
 	ready    chan struct{} // closed when Run has caught up and recovered
 	stopped  chan struct{} // closed when Run has ended
 
-	saved int64 // row up to which gate.db is written; owned by persist
+	saved int64 // row up to which gate.db is written; owned by catchUp, then by persist
 
 	mu            sync.Mutex
 	sessions      map[string]*session      // loaded ones; mu
@@ -94,6 +94,7 @@ type Gate struct {
 	modifications []modification           // that counted and wait for their revision; mu
 	carrying      map[callID]struct{}      // calls that a Carry of this process has in hand; mu
 	runs          map[callID]runningCall   // calls that run, or are about to; mu
+	begun         map[string][]byte        // arguments by starts that were minted and whose tool has not run; mu
 	pending       map[string]int           // undecided requests by principal; mu
 	known         map[string]events.Digest // definitions that the log has; mu
 	named         map[string]events.Digest // people's names that this boot has recorded; mu
@@ -146,7 +147,7 @@ func New(ctx context.Context, o Options) (*Gate, error) {
 		logger: o.Logger, now: o.Clock, due: newDeadlines(), revise: make(chan struct{}, 1), ready: make(chan struct{}),
 		stopped:  make(chan struct{}),
 		sessions: map[string]*session{}, awaited: map[string]*fold.Outcome{}, carrying: map[callID]struct{}{},
-		runs: map[callID]runningCall{}, pending: map[string]int{}, known: map[string]events.Digest{},
+		runs: map[callID]runningCall{}, begun: map[string][]byte{}, pending: map[string]int{}, known: map[string]events.Digest{},
 		named: map[string]events.Digest{}, dirty: map[string]bool{}, newest: map[string]string{}, newlyKnown: map[string]events.Digest{},
 	}
 	if err := g.restoreOrRemake(ctx); err != nil {
@@ -188,8 +189,12 @@ func (g *Gate) Run(ctx context.Context) error {
 	if errors.Is(err, context.Canceled) {
 		err = nil
 	}
-	return errors.Join(err, g.store.close())
+	return errors.Join(err, g.Close())
 }
+
+// Close closes gate.db. Run does so at its end; it is for a gate that was never
+// run.
+func (g *Gate) Close() error { return g.store.close() }
 
 func (g *Gate) serve(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)

@@ -154,6 +154,9 @@ func (g *Gate) putBack(c changes) {
 
 // sessionOf returns the session of a request, or "".
 func (g *Gate) sessionOf(ctx context.Context, request string) (string, error) {
+	if id := g.due.session(request); id != "" {
+		return id, nil
+	}
 	g.mu.Lock()
 	id := cmp.Or(g.newest[request], g.saving[request])
 	g.mu.Unlock()

@@ -8,6 +8,7 @@ import (
 // plan is what comes next for a call.
 type plan struct {
 	ended   bool
+	begun   bool         // it was started with its proposal, and its tool is yet to run
 	over    events.Cause // set: it ends without a start, for this cause
 	vote    *fold.Vote   // that ended its request, where one did
 	revoked bool         // it was approved, and the approval was taken back
@@ -25,6 +26,9 @@ func (g *Gate) next(s *fold.Session, c *fold.Call, ran bool) (plan, bool) {
 	switch {
 	case c.Result != nil:
 		p.ended = true
+		return p, true
+	case c.Start != nil && g.isBegun(c.Start.EventID):
+		p.begun = true
 		return p, true
 	case c.Start != nil && !ran && g.abandoned(c.Start.Executor):
 		p.over = events.CauseExecutorLost
@@ -50,6 +54,13 @@ func (g *Gate) next(s *fold.Session, c *fold.Call, ran bool) (plan, bool) {
 	// another producer's log can look so. It does not run.
 	p.over = events.CauseGateError
 	return p, true
+}
+
+// isBegun reports whether this process minted a start and has not run its tool.
+// mu is held.
+func (g *Gate) isBegun(start string) bool {
+	_, ok := g.begun[start]
+	return ok
 }
 
 // abandoned reports whether nobody will tell the result of a start by this

@@ -17,8 +17,9 @@ import (
 
 // act is one thing that happens to a world.
 type act struct {
-	name string
-	do   func(*world)
+	weight int // how often it is drawn, against the others
+	name   string
+	do     func(*world)
 }
 
 // drawAct draws what happens next. What it needs is drawn at once, so that a
@@ -41,47 +42,46 @@ func drawAct(r *rapid.T) act {
 	}
 	pause := time.Duration(rapid.SampledFrom([]int{1, 15, 40, 400}).Draw(r, "ms")) * time.Millisecond
 	all := []act{
-		{"propose", func(w *world) {
+		{5, "propose", func(w *world) {
 			w.propose(w.nodes[n], session, [][]string{{"Bash"}, {"Bash", "Read"}, {"Read", "Rm", "Nope"}, {"Bash", "Bash", "Rm"}}[pick])
 		}},
-		{"approve", says(events.VerdictApprove)},
-		{"decline", says(events.VerdictDecline)},
-		{"modify", says("", becomes(changed))},
-		{"modify to what does not fit", says("", becomes(`{"Command":"pwd"}`))},
-		{"approve another text", says(events.VerdictApprove, func(q *gate.Ruling) { q.RequestDigest = events.DigestOf([]byte("other")) })},
-		{"approve with the same key", says(events.VerdictApprove, keyed("k2"))},
-		{"a stranger approves", func(w *world) {
+		{4, "approve", says(events.VerdictApprove)},
+		{2, "decline", says(events.VerdictDecline)},
+		{3, "modify", says("", becomes(changed))},
+		{1, "modify to what does not fit", says("", becomes(`{"Command":"pwd"}`))},
+		{1, "approve another text", says(events.VerdictApprove, func(q *gate.Ruling) { q.RequestDigest = events.DigestOf([]byte("other")) })},
+		{1, "approve with the same key", says(events.VerdictApprove, keyed("k2"))},
+		{1, "a stranger approves", func(w *world) {
 			w.decide(w.nodes[n], pick, func(q *fold.Request) gate.Ruling {
 				return ruling(q, events.VerdictApprove, &events.Actor{Person: "p-eve", Roles: []string{"agent"}, Groups: []string{}, Method: "token"})
 			})
 		}},
-		{"mint a decision again", func(w *world) { w.mintAgain() }},
-		{"write a start by hand", func(w *world) { w.forge(w.nodes[n], pick) }},
-		{"approve by hand, and start another text", func(w *world) { w.byHand(w.nodes[n], pick, false) }},
-		{"approve by hand, too late", func(w *world) { w.byHand(w.nodes[n], pick, true) }},
-		{"begin", func(w *world) { w.begin(w.nodes[n]) }},
-		{"finish", func(w *world) { w.finish(w.nodes[n]) }},
-		{"cancel", func(w *world) { _, _ = w.nodes[n].Cancel(w.nodes[n].ctx, "s1", events.CauseCancelled, nil, "test") }},
-		{"restart", func(w *world) { w.restart(w.nodes[n], nil) }},
-		{"kill", killed(false)},
-		{"kill while it appends", killed(true)},
-		{"a process that dies at its next append", func(w *world) {
+		{1, "mint a decision again", func(w *world) { w.mintAgain() }},
+		{1, "write a start by hand", func(w *world) { w.forge(w.nodes[n], pick) }},
+		{2, "approve by hand, and start another text", func(w *world) { w.byHand(w.nodes[n], pick, false) }},
+		{1, "approve by hand, too late", func(w *world) { w.byHand(w.nodes[n], pick, true) }},
+		{1, "begin", func(w *world) { w.begin(w.nodes[n]) }},
+		{1, "finish", func(w *world) { w.finish(w.nodes[n]) }},
+		{1, "cancel", func(w *world) { _, _ = w.nodes[n].Cancel(w.nodes[n].ctx, "s1", events.CauseCancelled, nil, "test") }},
+		{1, "restart", func(w *world) { w.restart(w.nodes[n], nil) }},
+		{1, "kill", killed(false)},
+		{1, "kill while it appends", killed(true)},
+		{1, "a process that dies at its next append", func(w *world) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.dead[w.nodes[n].source] = &fault{err: events.ErrLogStopped, stored: pick > 1}
 		}},
-		{"the log refuses", func(w *world) {
+		{1, "the log refuses", func(w *world) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.refuse[w.nodes[n].source] = fmt.Errorf("%w: full", events.ErrRefused)
 		}},
-		{"time passes", func(*world) { <-time.After(pause) }},
-		{"others go on", func(*world) { synctest.Wait() }},
+		{4, "time passes", func(*world) { <-time.After(pause) }},
+		{4, "others go on", func(*world) { synctest.Wait() }},
 	}
-	weights := []int{5, 4, 2, 3, 1, 1, 1, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 4, 4}
 	var bag []act
-	for i, a := range all {
-		for range weights[i] {
+	for _, a := range all {
+		for range a.weight {
 			bag = append(bag, a)
 		}
 	}

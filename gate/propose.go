@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/countersign-dev/countersign/events"
 	"github.com/countersign-dev/countersign/fold"
@@ -25,6 +26,9 @@ type Proposal struct {
 	Calls     []ProposedCall
 	// Refuse ends all the calls as errors, without asking: a limit of the loop.
 	Refuse *Refusal
+	// Handlers says that the proposer has an approval handler: the recorded
+	// terms of the requests then admit its decisions.
+	Handlers bool
 }
 
 // Refusal says why calls do not run that no policy was asked about.
@@ -40,6 +44,9 @@ type ProposedCall struct {
 	Tool   string // as the model wrote it
 	// Arguments are the model's own text, to the byte.
 	Arguments []byte
+	// AtOnce says that the proposer carries the call as soon as Propose
+	// returns, if it need not ask: its start then goes in the same commit.
+	AtOnce bool
 }
 
 // Propose records a turn's calls, what policy says of each, and a request for
@@ -48,28 +55,47 @@ type ProposedCall struct {
 // ErrNotCounted where the fold refused one: its key was used, or the
 // conversation is another's or has no such run.
 func (g *Gate) Propose(ctx context.Context, p Proposal) error {
-	drafts := append([]events.Draft{}, p.Before...)
+	drafts, starts := g.proposeAll(p)
+	if len(drafts) == 0 {
+		return nil
+	}
+	outcomes, err := g.append(ctx, p.Session, slices.Concat(drafts, starts)...)
+	if err != nil {
+		if !errors.Is(err, ErrNotBack) {
+			g.unbegin(starts)
+		}
+		return err
+	}
+	for i, o := range outcomes[:len(drafts)] { // who carries a call sees what became of its start
+		if !o.Counts {
+			return fmt.Errorf("%w: %s of session %.80q: %s", ErrNotCounted, drafts[i].Data.Type(), p.Session, o.Reason)
+		}
+	}
+	return nil
+}
+
+// proposeAll drafts a turn, and the starts of its calls that need not wait.
+func (g *Gate) proposeAll(p Proposal) (drafts, starts []events.Draft) {
+	drafts = append(drafts, p.Before...)
 	asking := 0
+	var arguments [][]byte
 	for _, c := range p.Calls {
 		d, asks := g.proposeCall(p, c, asking)
 		drafts = append(drafts, d...)
 		if asks {
 			asking++
 		}
-	}
-	if len(drafts) == 0 {
-		return nil
-	}
-	outcomes, err := g.append(ctx, p.Session, drafts...)
-	if err != nil {
-		return err
-	}
-	for i, o := range outcomes {
-		if !o.Counts {
-			return fmt.Errorf("%w: %s of session %.80q: %s", ErrNotCounted, drafts[i].Data.Type(), p.Session, o.Reason)
+		call, ok := d[0].Data.(*events.ToolCall)
+		if !c.AtOnce || !ok || call.Effect != events.EffectAllow {
+			continue
+		}
+		if args, err := events.DecodeArguments(c.Arguments); err == nil {
+			starts = append(starts, g.freeStart(p.Session, d[0], call))
+			arguments = append(arguments, args.Text)
 		}
 	}
-	return nil
+	g.begin(starts, arguments)
+	return drafts, starts
 }
 
 // proposeCall drafts a call, and what follows from it at once.
@@ -94,7 +120,7 @@ func (g *Gate) proposeCall(p Proposal, c ProposedCall, asking int) (drafts []eve
 	drafts = append(drafts, draft)
 	switch j.effect {
 	case events.EffectAsk:
-		return append(drafts, g.requestFor(draft.ID, p.Session, call, j)), true
+		return append(drafts, g.requestFor(draft.ID, p, call, j)), true
 	case events.EffectDeny:
 		return append(drafts, denied(draft.ID, p.Session, call, j)), false
 	case events.EffectAllow:
@@ -124,12 +150,12 @@ func toolName(s string) string {
 	return clip(s)
 }
 
-func (g *Gate) requestFor(callEvent, session string, call *events.ToolCall, j judgement) events.Draft {
+func (g *Gate) requestFor(callEvent string, p Proposal, call *events.ToolCall, j judgement) events.Draft {
 	return events.Draft{
-		ID: events.NewID(), Session: session, Causation: callEvent,
+		ID: events.NewID(), Session: p.Session, Causation: callEvent,
 		Data: &events.ApprovalRequest{
 			RequestID: events.NewRequestID(), CallKey: call.CallKey, Tool: call.Tool, Arguments: call.Arguments.CarriedBy(callEvent),
-			Requester: call.Principal, Terms: g.terms(j),
+			Requester: call.Principal, Terms: g.terms(j, p.Handlers),
 		},
 	}
 }

@@ -50,6 +50,8 @@ func (g *Gate) ended(q *fold.Request) string {
 		return fmt.Sprintf("the request was approved by %s at %s", g.opt.Names(q.End.Actor.Person), when)
 	case q.End.Cause == events.CauseHuman:
 		return fmt.Sprintf("the request was declined by %s at %s", g.opt.Names(q.End.Actor.Person), when)
+	case q.End.Cause == events.CauseHandler:
+		return fmt.Sprintf("the request was %s by the program's approval handler at %s", q.State, when)
 	case q.End.Cause == events.CauseSuperseded:
 		return "the request was declined at " + when + " because a new query took its place"
 	default:

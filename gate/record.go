@@ -63,7 +63,7 @@ func (g *Gate) record(ctx context.Context, session string, draft events.Draft) e
 		if errors.Is(err, events.ErrLogStopped) || ctx.Err() != nil {
 			return err
 		}
-		g.logger.WarnContext(ctx, "a result could not be recorded yet; it is tried again", "error", err)
+		g.logger.WarnContext(ctx, "the end of a call, round or run could not be recorded yet; it is tried again", "session", session, "error", err)
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():

@@ -66,28 +66,42 @@ func (g *Gate) reviseOne(ctx context.Context, m modification) error {
 	if err != nil || !ok {
 		return err
 	}
-	text, err := g.log.Payload(ctx, vote.EventID, vote.Arguments)
-	if err != nil && !errors.Is(err, events.ErrNoPayload) {
+	j, err := g.judgeAgain(ctx, q.Tool, vote)
+	if err != nil {
 		return err
 	}
-	j := g.judge(q.Tool, text)
-	if err != nil {
-		j = refuse(j.tool, ruleArguments, "the changed arguments cannot be read any more")
+	_, err = g.append(ctx, m.session, events.Draft{Session: m.session, Data: g.revision(q, vote, j), Causation: vote.EventID})
+	return err
+}
+
+// judgeAgain judges the arguments of a modification. Ones that were erased
+// meanwhile cannot run.
+func (g *Gate) judgeAgain(ctx context.Context, tool string, vote fold.Vote) (judgement, error) {
+	text, err := g.log.Payload(ctx, vote.EventID, vote.Arguments)
+	switch {
+	case errors.Is(err, events.ErrNoPayload):
+		return refuse(g.tools[tool], ruleArguments, "the changed arguments cannot be read any more"), nil
+	case err != nil:
+		return judgement{}, err
 	}
+	return g.judge(tool, text), nil
+}
+
+// revision is what a modification became. The terms of the request stay unless
+// the new arguments ask under others.
+func (g *Gate) revision(q fold.Request, vote fold.Vote, j judgement) *events.Revision {
 	e := &events.Revision{
 		RequestID: q.RequestID, Number: q.Revision + 1, Arguments: vote.Arguments.CarriedBy(vote.EventID), By: vote.Actor.Person,
-		Outcome: events.RevisionAsks, Terms: g.terms(j),
+		Outcome: events.RevisionAsks, Terms: q.Terms,
 	}
 	switch j.effect {
-	case events.EffectDeny:
-		e.Outcome, e.Terms = events.RevisionRefused, q.Terms
-		e.Why = clip(j.why)
-	case events.EffectAllow: // the stricter holds: what asked once goes on asking
-		e.Terms = q.Terms
 	case events.EffectAsk:
+		e.Terms = g.terms(j, q.Handlers)
+	case events.EffectDeny:
+		e.Outcome, e.Why = events.RevisionRefused, clip(j.why)
+	case events.EffectAllow: // the stricter holds: what asked once goes on asking
 	}
-	_, err = g.append(ctx, m.session, events.Draft{Session: m.session, Data: e, Causation: vote.EventID})
-	return err
+	return e
 }
 
 // waiting returns a copy of the request and of the modification, while that

@@ -38,6 +38,9 @@ func (g *Gate) running(ctx context.Context, id callID, run string) (context.Cont
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.runs[id] = runningCall{run: run, stop: stop}
+	if s := g.sessions[id.session]; s != nil && cancelledRun(s.Session, s.Calls[id.key]) {
+		stop(errCancelled) // it came before there was anything to stop
+	}
 	return runCtx, func() {
 		stop(nil)
 		g.mu.Lock()
@@ -72,10 +75,12 @@ const prefetchBytes = 4 << 10
 // yet, so that they need not be read between decision and start.
 func (g *Gate) prefetch(ctx context.Context, session string, key events.CallKey) map[string][]byte {
 	var c fold.Call
-	if err := g.View(ctx, session, func(s *fold.Session) { c = *s.Calls[key] }); err != nil {
-		return nil
-	}
-	if c.Arguments.Bytes > prefetchBytes {
+	waits := false
+	err := g.View(ctx, session, func(s *fold.Session) {
+		c = *s.Calls[key]
+		waits = c.Request != nil && c.Request.State == fold.Pending
+	})
+	if err != nil || !waits || c.Arguments.Bytes > prefetchBytes {
 		return nil
 	}
 	text, err := g.log.Payload(ctx, c.EventID, c.Arguments)
@@ -110,10 +115,14 @@ func (g *Gate) arguments(ctx context.Context, p plan) ([]byte, error) {
 func (g *Gate) startDraft(session string, p plan) events.Draft {
 	return events.Draft{
 		Session: session, Causation: startCause(p),
-		Data: &events.ToolStarted{
-			CallKey: p.call.CallKey, Tool: p.call.Tool, Warrant: p.warrant, RequestDigest: p.digest, Arguments: p.ref,
-			Executor: g.executor, Enforcement: events.Enforced, Isolation: g.isolation(p.call.Tool),
-		},
+		Data: g.started(p),
+	}
+}
+
+func (g *Gate) started(p plan) *events.ToolStarted {
+	return &events.ToolStarted{
+		CallKey: p.call.CallKey, Tool: p.call.Tool, Warrant: p.warrant, RequestDigest: p.digest, Arguments: p.ref,
+		Executor: g.executor, Enforcement: events.Enforced, Isolation: g.isolation(p.call.Tool),
 	}
 }
 

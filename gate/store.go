@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"sync"
 
 	"github.com/countersign-dev/countersign/events"
 	"github.com/countersign-dev/countersign/internal/sqlite"
@@ -22,7 +23,11 @@ var schemaFiles embed.FS
 
 // store is gate.db. Losing its last writes is harmless: its position goes back
 // with them, and the log is read again from there.
-type store struct{ db *sqlite.DB }
+type store struct {
+	db   *sqlite.DB
+	once sync.Once // over close
+	err  error     // of close
+}
 
 // openStore opens gate.db. A damaged file is made anew: all that it holds is in
 // the log.
@@ -70,7 +75,11 @@ func migrated(ctx context.Context, db *sqlite.DB) (*store, error) {
 	return &store{db: db}, nil
 }
 
-func (st *store) close() error { return st.db.Close() }
+// close closes the file, once.
+func (st *store) close() error {
+	st.once.Do(func() { st.err = st.db.Close() })
+	return st.err
+}
 
 // position returns the place up to which the file is true.
 func (st *store) position(ctx context.Context) (place, error) {

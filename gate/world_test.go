@@ -68,7 +68,7 @@ func (w *world) fault(source string, drafts []events.Draft) *fault {
 		return f
 	}
 	err := w.refuse[source]
-	if err == nil || !slices.ContainsFunc(drafts, func(d events.Draft) bool { return d.Data.Type().Begins() }) {
+	if err == nil || !slices.ContainsFunc(drafts, func(d events.Draft) bool { return d.Data != nil && d.Data.Type().Begins() }) {
 		return nil
 	}
 	delete(w.refuse, source)
@@ -153,6 +153,9 @@ func (w *world) propose(n *node, session string, tools []string) {
 	w.batch++
 	p := proposal(session, "", tools...)
 	p.BatchID = fmt.Sprint("b", w.batch)
+	for i := range p.Calls {
+		p.Calls[i].AtOnce = w.batch%2 == 0
+	}
 	w.mu.Unlock()
 	if session == "s1" {
 		p.RunID = current(n)

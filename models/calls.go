@@ -125,7 +125,7 @@ func (s *callSet) newest(matches func(*openCall) bool) *openCall {
 	return nil
 }
 
-// begins says whether p, found to point at c, is the start of another call all
+// begins reports whether p, found to point at c, is the start of another call all
 // the same: servers reuse an index, and give no ids.
 func (c *openCall) begins(p piece) (bool, error) {
 	stranger := p.id != "" && c.id != "" && p.id != c.id
@@ -213,7 +213,7 @@ func (s *callSet) check() error {
 	return nil
 }
 
-// repeats says whether c and d, under one id and index, are the same call word
+// repeats reports whether c and d, under one id and index, are the same call word
 // for word: sent again, and not asked for twice.
 func (c *openCall) repeats(d *openCall) bool {
 	place := c.index == d.index || c.index != nil && d.index != nil && *c.index == *d.index

@@ -170,7 +170,7 @@ func validObject(arguments string) bool {
 	return v.IsValid() && v.Kind() == '{'
 }
 
-// executable says whether a call of the turn could run.
+// executable reports whether a call of the turn could run.
 func executable(r result) bool {
 	return r.err == nil && slices.ContainsFunc(r.turn.Calls, func(c agent.Call) bool { return validObject(c.Arguments) })
 }

@@ -3,7 +3,6 @@ package models
 import (
 	"fmt"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
@@ -97,7 +96,7 @@ func (c chunk) failure(data []byte) *agent.TurnError {
 	return nil
 }
 
-// absent says whether a member was left out or is null.
+// absent reports whether a member was left out or is null.
 func absent(v jsontext.Value) bool { return len(v) == 0 || v.Kind() == 'n' }
 
 // empty is absent, or the empty string.
@@ -128,50 +127,6 @@ func word(what string, v jsontext.Value) (string, error) {
 		return "", invalidStream("%s is not Unicode: %s", what, excerpt(v, 40))
 	}
 	return string(text), nil
-}
-
-// textPieces decodes the strings that one text is delivered in. Servers that
-// cut text by UTF-16 units deliver the halves of a surrogate pair in two
-// strings; here they become the one character that was meant.
-type textPieces struct {
-	held string // the escape of a first half that waits for its second
-}
-
-// add decodes the next string. whole is false where a half stayed alone and
-// was replaced by U+FFFD.
-func (p *textPieces) add(v jsontext.Value) (text string, whole bool) {
-	body := p.held + string(v[1:len(v)-1])
-	cut := len(body)
-	if endsInFirstHalf(body) {
-		cut -= len(`\uD800`)
-	}
-	p.held = body[cut:]
-	decoded, err := jsontext.AppendUnquote(nil, `"`+body[:cut]+`"`)
-	return string(decoded), err == nil
-}
-
-// rest is what the end of the text leaves over: "" or U+FFFD for a lone half.
-func (p *textPieces) rest() string {
-	if p.held == "" {
-		return ""
-	}
-	p.held = ""
-	return string(utf8.RuneError)
-}
-
-// endsInFirstHalf says whether the body of a JSON string ends in the escape of
-// a high surrogate, \uD800 to \uDBFF.
-func endsInFirstHalf(body string) bool {
-	at := len(body) - len(`\uD800`)
-	if at < 0 || body[at] != '\\' || body[at+1] != 'u' {
-		return false
-	}
-	unit, err := strconv.ParseUint(body[at+2:], 16, 16)
-	if err != nil || unit < 0xD800 || unit > 0xDBFF {
-		return false
-	}
-	before := len(body[:at]) - len(strings.TrimRight(body[:at], `\`))
-	return before%2 == 0 // otherwise the backslash is itself escaped
 }
 
 func invalidStream(format string, args ...any) *agent.TurnError {

@@ -19,8 +19,9 @@ func (chat) Dialect() string { return dialect }
 // Repair implements [agent.Model]; see [RepairMessage].
 func (chat) Repair(message stdjson.RawMessage, repairs []events.Repair) (stdjson.RawMessage, error) {
 	ids, arguments := map[int]string{}, map[int]string{}
+	kinds := map[string]map[int]string{events.RepairID: ids, events.RepairArguments: arguments}
 	for _, r := range repairs {
-		to, ok := map[string]map[int]string{events.RepairID: ids, events.RepairArguments: arguments}[r.What]
+		to, ok := kinds[r.What]
 		if !ok {
 			return nil, fmt.Errorf("%w: there is no repair of %q", ErrMessage, r.What)
 		}

@@ -8,11 +8,11 @@
 //
 // # From bytes to a turn
 //
-// A response passes four stages, each a file of its own: the event stream's
-// framing (sse.go), one chunk of JSON (chunk.go), the pieces of tool calls
-// (calls.go), and what the end of the stream means (turn.go). A turn's message
-// is then written once (message.go) and replayed to the byte in later requests
-// (request.go).
+// A response passes four stages, each with files of its own: the event stream's
+// framing (sse.go), one chunk of JSON (chunk.go), the pieces of texts (texts.go)
+// and tool calls (calls.go), and what the end of the stream means (turn.go,
+// finish.go). A turn's message is then written once (message.go) and replayed to
+// the byte in later requests (request.go).
 //
 // # What it promises
 //

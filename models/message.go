@@ -2,9 +2,11 @@ package models
 
 import (
 	"bytes"
+	"cmp"
 	stdjson "encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -137,7 +139,7 @@ type edit struct {
 
 // applyEdits replaces each span by its text, quoted.
 func applyEdits(message []byte, edits []edit) (stdjson.RawMessage, error) {
-	sortEdits(edits)
+	slices.SortFunc(edits, func(a, b edit) int { return cmp.Compare(a.start, b.start) })
 	var out []byte
 	at := 0
 	for _, e := range edits {

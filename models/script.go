@@ -152,7 +152,7 @@ func (t scriptTurn) play(ctx context.Context, sink func(agent.Delta)) (agent.Tur
 	turn := agent.Turn{Text: said.String(), Reasoning: thought.String()}
 	m := message{text: turn.Text, reasoning: turn.Reasoning, thinking: thinkingContent}
 	if err == nil {
-		turn.Calls, turn.Finish = append(turn.Calls, t.calls...), t.finish
+		turn.Calls, turn.Finish = slices.Clone(t.calls), t.finish
 		for _, call := range t.calls {
 			m.calls = append(m.calls, messageCall{Call: call})
 		}

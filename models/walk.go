@@ -1,10 +1,8 @@
 package models
 
 import (
-	"cmp"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -105,9 +103,4 @@ func (w walker) arguments() (span, error) {
 		return err
 	})
 	return place, err
-}
-
-// sortEdits puts edits in the order of their places.
-func sortEdits(edits []edit) {
-	slices.SortFunc(edits, func(a, b edit) int { return cmp.Compare(a.start, b.start) })
 }

@@ -2,8 +2,6 @@ package policy
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,6 +9,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/countersign-dev/countersign/events"
 )
 
 // What holds where a Config leaves a duration out.
@@ -134,8 +134,7 @@ func (p *Policy) seal() error {
 	if err := (*jsontext.Value)(&doc).Canonicalize(); err != nil {
 		return fmt.Errorf("write the policy's document: %w", err)
 	}
-	sum := sha256.Sum256(doc)
-	p.document, p.digest = doc, hex.EncodeToString(sum[:])
+	p.document, p.digest = doc, string(events.DigestOf(doc))
 	return nil
 }
 

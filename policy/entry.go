@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/countersign-dev/countersign/events"
 )
 
 // The words of a tool's name on an MCP server: server__tool here,
@@ -15,9 +17,6 @@ const (
 	separator  = "__"
 	hostPrefix = "mcp__"
 )
-
-// maxNameBytes is the bound of every name in an event.
-const maxNameBytes = 256
 
 // entry is one line of a list.
 type entry struct {
@@ -88,10 +87,10 @@ func checkEntry(text string) string {
 	switch {
 	case strings.TrimSpace(text) == "":
 		return "is empty; write a tool's name or remove the line"
-	case len(text) > maxNameBytes:
-		return fmt.Sprintf("is longer than %d bytes", maxNameBytes)
+	case len(text) > events.MaxNameBytes:
+		return fmt.Sprintf("is longer than %d bytes, so it matches no tool; shorten it", events.MaxNameBytes)
 	case !utf8.ValidString(text):
-		return "is not valid UTF-8"
+		return "is not valid UTF-8; save the file as UTF-8"
 	case strings.TrimSpace(text) != text:
 		return "has space around it; remove it"
 	}

@@ -42,16 +42,20 @@
 // Whether a tool exists is not asked here; the gate refuses the unknown first.
 package policy
 
-import "time"
+import (
+	"time"
 
-// Effect is what a verdict does to a call.
-type Effect string
+	"github.com/countersign-dev/countersign/events"
+)
+
+// Effect is what a verdict does to a call, as events record it.
+type Effect = events.Effect
 
 // The effects, from the weakest to the strongest.
 const (
-	Allow Effect = "allow" // runs at once
-	Ask   Effect = "ask"   // runs after a person's approval
-	Deny  Effect = "deny"  // does not run
+	Allow = events.EffectAllow // runs at once
+	Ask   = events.EffectAsk   // runs after a person's approval
+	Deny  = events.EffectDeny  // does not run
 )
 
 // The rules that a verdict can name. They stand in events: never rename one.
@@ -64,10 +68,10 @@ const (
 
 // The sources of tools, as `tool_source` has them.
 const (
-	SourceBuiltin = "builtin-tools"
-	SourceCustom  = "customer-json-schema"
-	SourceSkill   = "skill"
-	SourceMCP     = "mcp"
+	SourceBuiltin = string(events.SourceBuiltin)
+	SourceCustom  = string(events.SourceCustom)
+	SourceSkill   = string(events.SourceSkill)
+	SourceMCP     = string(events.SourceMCP)
 )
 
 // Call is what a policy sees of a tool call.
@@ -77,7 +81,9 @@ type Call struct {
 	Server string // the MCP server; empty for all other sources
 }
 
-func (c Call) tooLong() bool { return len(c.Tool) > maxNameBytes || len(c.Server) > maxNameBytes }
+func (c Call) tooLong() bool {
+	return len(c.Tool) > events.MaxNameBytes || len(c.Server) > events.MaxNameBytes
+}
 
 // Verdict is the policy's answer. The terms (Quorum and what follows it) are
 // set where Effect is Ask and zero otherwise.

@@ -12,7 +12,7 @@ import (
 	"github.com/countersign-dev/countersign/ledger"
 )
 
-// name is the projection's in table progress.
+// auditName is the projection's name in table progress.
 const auditName = "audit"
 
 // keepLoaded is how many folded sessions stay in memory with nothing
@@ -94,7 +94,7 @@ func (a *audit) session(ctx context.Context, tx *sql.Tx, id string, row int64) (
 // refold reads a session again from the log, up to the record before row.
 func (a *audit) refold(ctx context.Context, s *fold.Session, row int64) error {
 	for after := int64(0); ; {
-		entries, err := a.source.Session(ctx, s.ID, after, batch)
+		entries, err := a.source.Session(ctx, s.ID, after, batchSize)
 		if err != nil {
 			return fmt.Errorf("%w: session %.80q: %w", errSource, s.ID, err)
 		}
@@ -105,7 +105,7 @@ func (a *audit) refold(ctx context.Context, s *fold.Session, row int64) error {
 			s.Apply(fold.Decode(e.Record))
 			after = e.Row
 		}
-		if len(entries) < batch {
+		if len(entries) < batchSize {
 			return nil
 		}
 	}

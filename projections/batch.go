@@ -9,15 +9,15 @@ import (
 	"github.com/countersign-dev/countersign/fold"
 )
 
-// batchOf is one transaction of the audit projection.
-type batchOf struct {
+// batch is one transaction of the audit projection.
+type batch struct {
 	audit   *audit
 	tx      *writer
 	careful bool // a savepoint around each record
 }
 
-// one is a record on its way into the views.
-type one struct {
+// folded is a record, folded, on its way into the views.
+type folded struct {
 	fold.Record
 	row     int64
 	outcome fold.Outcome
@@ -28,7 +28,7 @@ type one struct {
 
 // record applies one record. It fails for what stops the whole batch; in a
 // careful batch a poisonous record is set aside instead.
-func (b *batchOf) record(ctx context.Context, e events.Entry) error {
+func (b *batch) record(ctx context.Context, e events.Entry) error {
 	a := b.audit
 	leaf, err := a.heads.add(e.Record)
 	if err != nil {
@@ -56,20 +56,20 @@ func (b *batchOf) record(ctx context.Context, e events.Entry) error {
 	return b.exec(ctx, "RELEASE one")
 }
 
-func (b *batchOf) exec(ctx context.Context, query string) error {
+func (b *batch) exec(ctx context.Context, query string) error {
 	_, err := b.tx.ExecContext(ctx, query)
 	return err
 }
 
 // derive decodes, folds and stores a record. What panics is an error: nothing
 // in a record may stop the views.
-func (b *batchOf) derive(ctx context.Context, e events.Entry) (err error) {
+func (b *batch) derive(ctx context.Context, e events.Entry) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v", p)
 		}
 	}()
-	r := one{Record: fold.Decode(e.Record), row: e.Row, outcome: fold.Outcome{Reason: fold.ReasonNotFolded}, ctx: ctx, tx: b.tx}
+	r := folded{Record: fold.Decode(e.Record), row: e.Row, outcome: fold.Outcome{Reason: fold.ReasonNotFolded}, ctx: ctx, tx: b.tx}
 	if id := r.Envelope.SessionID; id != "" {
 		if r.session, err = b.audit.session(ctx, b.tx.tx, id, e.Row); err != nil {
 			return err
@@ -84,7 +84,7 @@ func (b *batchOf) derive(ctx context.Context, e events.Entry) (err error) {
 
 // unreadable keeps what this build cannot read. A type of another build that
 // moves nothing is shown as any other record; all else is set aside.
-func (b *batchOf) unreadable(ctx context.Context, e events.Entry, r one) error {
+func (b *batch) unreadable(ctx context.Context, e events.Entry, r folded) error {
 	r.outcome = fold.Outcome{Reason: fold.ReasonUnreadable}
 	if r.Envelope.ID != "" {
 		if err := r.remember(); err != nil {
@@ -97,15 +97,15 @@ func (b *batchOf) unreadable(ctx context.Context, e events.Entry, r one) error {
 	return b.setAside(ctx, e, r.Err.Error())
 }
 
-func (b *batchOf) setAside(ctx context.Context, e events.Entry, reason string) error {
+func (b *batch) setAside(ctx context.Context, e events.Entry, reason string) error {
 	p := e.Record.Position()
 	_, err := b.tx.ExecContext(ctx, "INSERT OR REPLACE INTO aside (row, log_time, part, off, reason, raw) VALUES (?, ?, ?, ?, ?, ?)",
-		e.Row, p.LogTime, p.Partition, int64(p.Offset), reason, e.Record.Envelope) //nolint:gosec // SQLite has 63 bits, a log fewer
+		e.Row, p.LogTime, p.Partition, off(p), reason, e.Record.Envelope)
 	return err
 }
 
 // finish stores the position behind the batch.
-func (b *batchOf) finish(ctx context.Context) error {
+func (b *batch) finish(ctx context.Context) error {
 	a := b.audit
 	a.unload()
 	if err := a.heads.save(ctx, b.tx.tx); err != nil {
@@ -115,6 +115,6 @@ func (b *batchOf) finish(ctx context.Context) error {
 	_, err := b.tx.ExecContext(ctx, `INSERT INTO progress (name, stamp, row, log_time, part, off, leaf) VALUES (?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (name) DO UPDATE SET row = excluded.row, log_time = excluded.log_time, part = excluded.part,
 			off = excluded.off, leaf = excluded.leaf`,
-		auditName, stamp(), a.row, p.LogTime, p.Partition, int64(p.Offset), a.leaf[:]) //nolint:gosec // as above
+		auditName, stamp(), a.row, p.LogTime, p.Partition, off(p), a.leaf[:])
 	return err
 }

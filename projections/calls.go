@@ -17,8 +17,9 @@ type Filter struct {
 	Reader  Reader // whose history it is
 }
 
-func (f Filter) list() string {
-	return fmt.Sprintf("calls %q %q %q %q", f.Tool, f.State, f.Session, f.Reader.list())
+// listName binds a cursor to the filter.
+func (f Filter) listName() string {
+	return fmt.Sprintf("calls %q %q %q %q", f.Tool, f.State, f.Session, f.Reader.listName())
 }
 
 // where returns the conditions of the filter. Its texts are parameters, never
@@ -43,14 +44,14 @@ const selectCalls = `SELECT c.session, c.state, c.doc, coalesce(q.doc, '')
 // filter.
 func (v *Views) History(ctx context.Context, f Filter, cursor string, limit int) (Page[Call], error) {
 	where, args := f.where()
-	and, more, err := before("c", cursor, f.list())
+	and, more, err := before("c", cursor, f.listName())
 	if err != nil {
 		return Page[Call]{}, err
 	}
 	args = append(append(args, more...), limit+1)
 	calls, err := list(ctx, v.db.Load().Read, scanCall,
 		selectCalls+" WHERE TRUE"+where+and+" ORDER BY c.log_time DESC, c.part DESC, c.off DESC LIMIT ?", args...)
-	return pageOf(calls, limit, f.list(), func(c Call) events.Position { return c.At }), err
+	return pageOf(calls, limit, f.listName(), func(c Call) events.Position { return c.At }), err
 }
 
 // Call returns one call; ErrNotFound if the session has none of that key.

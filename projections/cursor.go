@@ -52,7 +52,7 @@ func before(table, cursor, list string) (string, []any, error) {
 		return "", nil, err
 	}
 	return " AND (" + table + ".log_time, " + table + ".part, " + table + ".off) < (?, ?, ?)",
-		[]any{p.LogTime, p.Partition, int64(p.Offset)}, nil //nolint:gosec // parsed with 63 bits
+		[]any{p.LogTime, p.Partition, off(p)}, nil
 }
 
 // pageOf makes a page of up to limit items out of limit+1.

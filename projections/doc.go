@@ -8,7 +8,7 @@
 //
 //	views, err := projections.Open(ctx, projections.Options{Path: path, Source: bus})
 //	group.Go(func() error { return views.Run(ctx) })
-//	pending, err := views.Pending(ctx, 50)
+//	pending, err := views.Pending(ctx, reader, 50) // the oldest that the reader may see
 //
 // Today there is one projection, the audit views: calls, approval requests,
 // decisions, sessions, runs, access. What counts is decided by package fold

@@ -22,7 +22,8 @@ type Reader struct {
 // Everything is the reader of auditors and tests.
 func Everything() Reader { return Reader{All: true} }
 
-func (r Reader) list() string {
+// listName binds a cursor to the reader.
+func (r Reader) listName() string {
 	if r.All {
 		return "all"
 	}

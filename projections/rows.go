@@ -6,7 +6,7 @@ import (
 )
 
 // call stores a call as it stands, if the record moved it.
-func (r one) call(key events.CallKey) error {
+func (r folded) call(key events.CallKey) error {
 	if !r.outcome.Counts {
 		return nil
 	}
@@ -17,7 +17,7 @@ func (r one) call(key events.CallKey) error {
 	return r.putRequest(c.Request)
 }
 
-func (r one) putCall(c *fold.Call) error {
+func (r folded) putCall(c *fold.Call) error {
 	bare := *c
 	bare.Request = nil // has a row of its own
 	text, err := doc(&bare)
@@ -32,24 +32,24 @@ func (r one) putCall(c *fold.Call) error {
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (session, batch, idx) DO UPDATE SET state = excluded.state, request = excluded.request, doc = excluded.doc`,
 		r.session.ID, c.BatchID, c.Index, c.Tool, string(stateOfCall(c)), request,
-		c.At.LogTime, c.At.Partition, int64(c.At.Offset), text) //nolint:gosec // 63 bits are enough
+		c.At.LogTime, c.At.Partition, off(c.At), text)
 	return err
 }
 
 // putRequest stores a request as it stands.
-func (r one) putRequest(q *fold.Request) error {
+func (r folded) putRequest(q *fold.Request) error {
 	text, err := doc(q)
 	if err != nil {
 		return err
 	}
 	_, err = r.tx.ExecContext(r.ctx, `INSERT INTO requests (id, session, state, log_time, part, off, doc) VALUES (?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET state = excluded.state, doc = excluded.doc`,
-		q.RequestID, r.session.ID, string(q.State), q.At.LogTime, q.At.Partition, int64(q.At.Offset), text) //nolint:gosec // 63 bits
+		q.RequestID, r.session.ID, string(q.State), q.At.LogTime, q.At.Partition, off(q.At), text)
 	return err
 }
 
 // moved stores a request and its call, if the record moved them.
-func (r one) moved(id string) error {
+func (r folded) moved(id string) error {
 	if !r.outcome.Counts {
 		return nil
 	}
@@ -61,7 +61,7 @@ func (r one) moved(id string) error {
 }
 
 // asked stores a request, and who may read its session from now on.
-func (r one) asked(e *events.ApprovalRequest) error {
+func (r folded) asked(e *events.ApprovalRequest) error {
 	if !r.outcome.Counts {
 		return nil
 	}
@@ -78,7 +78,7 @@ func (r one) asked(e *events.ApprovalRequest) error {
 }
 
 // decided stores a decision, revision or revocation, counted or not.
-func (r one) decided(request string, e events.Event) error {
+func (r folded) decided(request string, e events.Event) error {
 	text, err := doc(e)
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func (r one) decided(request string, e events.Event) error {
 }
 
 // run stores a run as it stands, without its rounds.
-func (r one) run(id string) error {
+func (r folded) run(id string) error {
 	if !r.outcome.Counts {
 		return nil
 	}
@@ -111,13 +111,13 @@ func (r one) run(id string) error {
 		}
 		_, err = r.tx.ExecContext(r.ctx, `INSERT INTO runs (session, id, log_time, part, off, doc) VALUES (?, ?, ?, ?, ?, ?)
 			ON CONFLICT (session, id) DO UPDATE SET doc = excluded.doc`,
-			r.session.ID, id, run.At.LogTime, run.At.Partition, int64(run.At.Offset), text) //nolint:gosec // 63 bits
+			r.session.ID, id, run.At.LogTime, run.At.Partition, off(run.At), text)
 		return err
 	}
 	return nil
 }
 
-func (r one) round(e *events.RoundFinished) error {
+func (r folded) round(e *events.RoundFinished) error {
 	if !r.outcome.Counts {
 		return nil
 	}
@@ -130,7 +130,7 @@ func (r one) round(e *events.RoundFinished) error {
 	return err
 }
 
-func (r one) person(e *events.Person) error {
+func (r folded) person(e *events.Person) error {
 	text, err := doc(e.Name)
 	if err != nil {
 		return err
@@ -140,7 +140,7 @@ func (r one) person(e *events.Person) error {
 	return err
 }
 
-func (r one) access(e *events.Access) error {
+func (r folded) access(e *events.Access) error {
 	text, err := doc(e)
 	if err != nil {
 		return err

@@ -11,11 +11,12 @@ import (
 )
 
 const (
-	batch    = 512 // records of one transaction
+	batchSize = 512 // records of one transaction
 	// gather is how long the views let new records gather: showing what was
 	// decided must not compete with doing it, and one transaction for ten
 	// records costs little more than one for one.
-	gather   = 20 * time.Millisecond
+	gather = 20 * time.Millisecond
+
 	minPause = 100 * time.Millisecond
 	maxPause = 5 * time.Second // between attempts while log or disk fail
 )
@@ -68,12 +69,12 @@ func (v *Views) renew(ctx context.Context) error {
 
 // follow applies one batch, or waits until there is one.
 func (v *Views) follow(ctx context.Context) error {
-	entries, err := v.opt.Source.Read(ctx, v.audit.row, batch)
+	entries, err := v.opt.Source.Read(ctx, v.audit.row, batchSize)
 	if err != nil {
 		return fmt.Errorf("read the log after row %d: %w", v.audit.row, err)
 	}
 	if len(entries) == 0 {
-		v.caughtUp(true)
+		v.caughtUp()
 		err := v.opt.Source.Wait(ctx, v.audit.row)
 		wait(ctx, gather)
 		return err
@@ -82,7 +83,7 @@ func (v *Views) follow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	status.CaughtUp = len(entries) < batch
+	status.CaughtUp = len(entries) < batchSize
 	v.publish(status)
 	return nil
 }
@@ -126,7 +127,7 @@ func (v *Views) transact(ctx context.Context, entries []events.Entry, careful bo
 		return Status{}, err
 	}
 	defer tx.Rollback()
-	b := &batchOf{audit: v.audit, tx: newWriter(tx), careful: careful}
+	b := &batch{audit: v.audit, tx: newWriter(tx), careful: careful}
 	for _, e := range entries {
 		if e.Row <= v.audit.row {
 			continue // a replay

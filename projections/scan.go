@@ -23,6 +23,9 @@ func (p *place) position() events.Position {
 	return events.Position{LogTime: p.logTime, Partition: p.part, Offset: uint64(p.off)} //nolint:gosec // stored from one
 }
 
+// off is an offset as SQLite keeps it: in 63 bits, of which a log needs fewer.
+func off(p events.Position) int64 { return int64(p.Offset) } //nolint:gosec // see above
+
 // list runs a query and scans each row with f.
 func list[T any](ctx context.Context, q querier, f func(scan func(...any) error) (T, error), query string, args ...any) ([]T, error) {
 	rows, err := q.QueryContext(ctx, query, args...)

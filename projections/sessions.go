@@ -12,7 +12,7 @@ const selectSessions = `SELECT log_time, part, off, id, principal, agent, model,
 
 // Sessions returns the sessions that a reader may see, the newest first.
 func (v *Views) Sessions(ctx context.Context, reader Reader, cursor string, limit int) (Page[Session], error) {
-	name := "sessions " + reader.list()
+	name := "sessions " + reader.listName()
 	where, args, err := before("sessions", cursor, name)
 	if err != nil {
 		return Page[Session]{}, err
@@ -75,7 +75,7 @@ func (v *Views) Timeline(ctx context.Context, session, cursor string, limit int)
 			return Page[Step]{}, err
 		}
 		where = " AND (log_time, part, off) > (?, ?, ?)"
-		args = append(args, p.LogTime, p.Partition, int64(p.Offset)) //nolint:gosec // parsed with 63 bits
+		args = append(args, p.LogTime, p.Partition, off(p))
 	}
 	marks, err := list(ctx, v.db.Load().Read, scanMark,
 		"SELECT row, reason FROM records WHERE session = ?"+where+" ORDER BY row LIMIT ?", append(args, limit+1)...)

@@ -50,10 +50,10 @@ func (v *Views) publish(s Status) {
 }
 
 // caughtUp notes that the log held nothing more; that alone wakes nobody.
-func (v *Views) caughtUp(yes bool) {
+func (v *Views) caughtUp() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.status.CaughtUp = yes
+	v.status.CaughtUp = true
 }
 
 // querier is a pool or a transaction.

@@ -11,8 +11,8 @@ import (
 // be read by another build: the stamp sees to that.
 
 // exec runs a statement whose first parameters are the record's place.
-func (r one) exec(query string, args ...any) error {
-	_, err := r.tx.ExecContext(r.ctx, query, append([]any{r.LogTime, r.Partition, int64(r.Offset)}, args...)...) //nolint:gosec // 63 bits are enough
+func (r folded) exec(query string, args ...any) error {
+	_, err := r.tx.ExecContext(r.ctx, query, append([]any{r.LogTime, r.Partition, off(r.Position)}, args...)...)
 	return err
 }
 
@@ -23,7 +23,7 @@ func doc(v any) (string, error) {
 }
 
 // remember stores that the record exists, and touches its session.
-func (r one) remember() error {
+func (r folded) remember() error {
 	if err := r.exec("INSERT INTO records (log_time, part, off, row, session, type, event, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
 		r.row, r.Envelope.SessionID, string(r.Envelope.Type), r.Envelope.ID, string(r.outcome.Reason)); err != nil {
 		return err
@@ -35,7 +35,7 @@ func (r one) remember() error {
 }
 
 // touch keeps the session's line.
-func (r one) touch() error {
+func (r folded) touch() error {
 	s := r.session
 	agent, model, title, err := about(s)
 	if err != nil {
@@ -79,7 +79,7 @@ func waiting(s *fold.Session) (n int) {
 }
 
 // store derives the rows of a record that can be read.
-func (r one) store() error {
+func (r folded) store() error {
 	if err := r.remember(); err != nil {
 		return err
 	}

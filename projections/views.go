@@ -12,7 +12,6 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/countersign-dev/countersign/internal/sqlite"
 )
@@ -32,8 +31,7 @@ type Options struct {
 	// Path is where views.db is; "" keeps the views in memory.
 	Path   string
 	Source Source
-	Logger *slog.Logger     // nil: none
-	Clock  func() time.Time // nil: time.Now
+	Logger *slog.Logger // nil: none
 }
 
 // Views are the audit views and their reader. Queries may be called from any
@@ -54,9 +52,6 @@ type Views struct {
 func Open(ctx context.Context, o Options) (*Views, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
-	}
-	if o.Clock == nil {
-		o.Clock = time.Now
 	}
 	v := &Views{opt: o, logger: o.Logger, changed: make(chan struct{})}
 	if err := v.open(ctx); err != nil {

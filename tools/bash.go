@@ -13,18 +13,18 @@ import (
 const maxBashTimeout = 10 * time.Minute
 
 type bashTool struct {
-	*bench
+	*workbench
 	shell   string // absolute path
 	timeout time.Duration
 }
 
 // newBash takes bash, or sh where there is no bash.
-func newBash(b *bench, timeout time.Duration) (*bashTool, error) {
+func newBash(b *workbench, timeout time.Duration) (*bashTool, error) {
 	shell, err := exec.Find("bash", b.env)
 	if err != nil {
 		shell, err = exec.Find("sh", b.env)
 	}
-	return &bashTool{bench: b, shell: shell, timeout: timeout}, err
+	return &bashTool{workbench: b, shell: shell, timeout: timeout}, err
 }
 
 func (*bashTool) Spec() agent.ToolSpec {

@@ -35,13 +35,13 @@ type Custom struct {
 }
 
 type customTool struct {
-	*bench
+	*workbench
 	spec    agent.ToolSpec
 	argv    []string
 	timeout time.Duration
 }
 
-func newCustom(b *bench, c Custom) (*customTool, error) {
+func newCustom(b *workbench, c Custom) (*customTool, error) {
 	if err := checkName(c.Name); err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func newCustom(b *bench, c Custom) (*customTool, error) {
 		c.Timeout = DefaultCustomTimeout
 	}
 	return &customTool{
-		bench: b,
+		workbench: b,
 		spec: agent.ToolSpec{
 			Name: c.Name, Description: c.Description, Source: SourceCustom, Schema: slices.Clone(c.Schema),
 			ReturnDirect: c.ReturnDirect, Isolation: isolation,

@@ -15,7 +15,7 @@ import (
 // maxEdit is the largest file that Edit changes, before and after.
 const maxEdit = 16 << 20
 
-type editTool struct{ *bench }
+type editTool struct{ *workbench }
 
 func (*editTool) Spec() agent.ToolSpec {
 	return builtinSpec("Edit",

@@ -10,7 +10,7 @@ import (
 )
 
 // run starts a command in the workspace, with what all commands have in common.
-func (b *bench) run(ctx context.Context, c exec.Command) (exec.Result, error) {
+func (b *workbench) run(ctx context.Context, c exec.Command) (exec.Result, error) {
 	c.Dir, c.Env, c.MaxOutput, c.StopOutput = b.workspace.dir, b.env, b.maxResult, stopOutput
 	return exec.Run(ctx, c)
 }

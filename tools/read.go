@@ -14,7 +14,7 @@ import (
 // maxRead is the largest file that Read looks through.
 const maxRead = 64 << 20
 
-type readTool struct{ *bench }
+type readTool struct{ *workbench }
 
 func (*readTool) Spec() agent.ToolSpec {
 	spec := builtinSpec("Read",

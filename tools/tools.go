@@ -29,6 +29,7 @@ import (
 	"time"
 
 	"github.com/countersign-dev/countersign/agent"
+	"github.com/countersign-dev/countersign/events"
 	"github.com/countersign-dev/countersign/internal/exec"
 )
 
@@ -55,8 +56,8 @@ var (
 
 // The sources of a ToolSpec that this package makes.
 const (
-	SourceBuiltin = "builtin-tools"
-	SourceCustom  = "customer-json-schema"
+	SourceBuiltin = string(events.SourceBuiltin)
+	SourceCustom  = string(events.SourceCustom)
 )
 
 // The values of options that say nothing else.
@@ -94,8 +95,8 @@ type Options struct {
 	BashTimeout time.Duration
 }
 
-// bench is what the tools of one New share.
-type bench struct {
+// workbench is what the tools of one New share.
+type workbench struct {
 	workspace *workspace
 	env       []string
 	maxResult int
@@ -109,7 +110,7 @@ func New(o Options) ([]agent.Tool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrOptions, err)
 	}
-	b := &bench{workspace: w, env: exec.Environment(o.Environ), maxResult: o.MaxResult}
+	b := &workbench{workspace: w, env: exec.Environment(o.Environ), maxResult: o.MaxResult}
 	var all []agent.Tool
 	for _, name := range o.Builtin {
 		tool, err := b.builtin(name, o)
@@ -141,7 +142,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-func (b *bench) builtin(name string, o Options) (agent.Tool, error) {
+func (b *workbench) builtin(name string, o Options) (agent.Tool, error) {
 	switch name {
 	case "Read":
 		return &readTool{b}, nil

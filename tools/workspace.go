@@ -75,7 +75,7 @@ func resolve(path string) (string, error) {
 	return filepath.Join(parent, filepath.Base(path)), err
 }
 
-// within says whether path is dir or beneath it; both are clean.
+// within reports whether path is dir or beneath it; both are clean.
 func within(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(rel)

@@ -13,7 +13,7 @@ import (
 	"github.com/countersign-dev/countersign/agent"
 )
 
-type writeTool struct{ *bench }
+type writeTool struct{ *workbench }
 
 func (*writeTool) Spec() agent.ToolSpec {
 	return builtinSpec("Write",

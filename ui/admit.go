@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -57,14 +56,6 @@ func (c *Console) mayReadSession(ctx context.Context, id auth.Identity, session 
 	}
 }
 
-// actor is an identity as events record it.
-func actor(id auth.Identity) *events.Actor {
-	return &events.Actor{
-		Person: id.Person, Credential: id.Credential, Roles: slices.Concat([]string{}, id.Roles), Groups: slices.Concat([]string{}, id.Groups),
-		Method: id.Method, At: events.At(id.At),
-	}
-}
-
 // via is how the console names itself in events.
 const via = "console"
 
@@ -87,7 +78,7 @@ func (c *Console) note(ctx context.Context, id auth.Identity, thing, session str
 	if done, err := c.views.Acted(ctx, id.Person, "view", thing, hour); err == nil && done {
 		return
 	}
-	c.record(ctx, &events.Access{Action: "view", Outcome: events.AccessOK, Actor: actor(id), Resource: thing}, session)
+	c.record(ctx, &events.Access{Action: "view", Outcome: events.AccessOK, Actor: id.Actor(), Resource: thing}, session)
 }
 
 // viewed remembers the views of this hour.

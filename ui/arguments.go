@@ -57,7 +57,7 @@ type valueView struct {
 
 // arguments prepares a text of arguments for a page.
 func arguments(text []byte, all, download string) argumentsView {
-	v := argumentsView{textView: shownText(text, rawBudget), Hidden: visible.Report{}}
+	v := argumentsView{textView: shownText(text, rawBudget)}
 	v.All, v.Download, v.Media = all, download, events.MediaJSON
 	v.Hidden = v.Text.Report
 	laid, err := visible.JSON(text, laidBudget)
@@ -73,8 +73,7 @@ func arguments(text []byte, all, download string) argumentsView {
 		v.Notes = visible.HostNotes(text)
 		return v
 	}
-	values := stringsIn(args.Value)
-	v.Notes = visible.HostNotes([]byte(strings.Join(values, "\n")))
+	v.Notes = visible.HostNotes([]byte(strings.Join(stringsIn(args.Value), "\n")))
 	v.Values = multiline(args.Value)
 	return v
 }
@@ -191,6 +190,16 @@ func (c *Console) text(ctx context.Context, carrier string, ref *events.Ref, bud
 	return v
 }
 
+// payload fetches a text without which there is no page.
+func (c *Console) payload(ctx context.Context, carrier string, ref *events.Ref) ([]byte, error) {
+	b, err := c.views.Text(ctx, carrier, ref)
+	if errors.Is(err, events.ErrNoPayload) {
+		err = errErased
+	}
+	return b, err
+}
+
+// missing says why a part of a page has no text.
 func missing(err error) string {
 	if errors.Is(err, events.ErrNoPayload) {
 		return "This text was erased from the record, or never was in it."

@@ -1,7 +1,7 @@
 package ui
 
 import (
-	"errors"
+	"context"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -44,7 +44,7 @@ func (c *Console) call(w http.ResponseWriter, r *http.Request, id auth.Identity)
 	key := callQuery(call.Session, call.CallKey)
 	v := callView{
 		Place: place(call.At), Tool: visible.Line(call.Tool, 100), Chip: callChip(call), Words: resultWords(call), Agent: agentName(call.Agent),
-		Notes: visible.NameNotes(call.Tool), Turn: c.turn(ctx, n, call.Session, call.CallKey),
+		Facts: c.callFacts(ctx, n, call), Notes: visible.NameNotes(call.Tool), Turn: c.turn(ctx, n, call.Session, call.CallKey),
 	}
 	ref, carrier := call.Current()
 	if text, err := c.views.Text(ctx, carrier, ref); err != nil {
@@ -61,18 +61,21 @@ func (c *Console) call(w http.ResponseWriter, r *http.Request, id auth.Identity)
 	if call.Request != nil {
 		v.Request = requestPath(call.Request.RequestID)
 	}
-	by := decidedBy(ctx, n, call)
-	v.Facts = []factView{
-		{Name: "Agent", Value: v.Agent},
+	return c.page(w, r, http.StatusOK, c.shell(id, "Call of "+visible.String(call.Tool), "/history"), callPage(v))
+}
+
+// callFacts are what we know of a call ourselves.
+func (c *Console) callFacts(ctx context.Context, n *names, call projections.Call) []factView {
+	return []factView{
+		{Name: "Agent", Value: agentName(call.Agent)},
 		{Name: "Asked by", Value: n.of(ctx, call.Principal)},
 		{Name: "Session", Spans: visible.Line(call.Session, 60), Href: sessionPath(call.Session)},
 		{Name: "Asked at", Value: clockDate(at(call.At)) + " UTC", Time: at(call.At)},
 		{Name: "Policy says", Value: string(call.Effect) + " (rule " + visible.String(call.Rule) + ")"},
-		{Name: "Decided by", Value: by},
+		{Name: "Decided by", Value: decidedBy(ctx, n, call)},
 		{Name: "Runs", Value: runsHow(call.Call, c.opt.Isolation)},
 		{Name: "Provider's id", Spans: visible.Line(call.CallID, 80)},
 	}
-	return c.page(w, r, http.StatusOK, c.shell(id, "Call of "+visible.String(call.Tool), "/history"), callPage(v))
 }
 
 // callOf finds the call that the query names, and records the view.
@@ -108,10 +111,7 @@ func (c *Console) callPayload(r *http.Request, id auth.Identity) (call projectio
 	case of != "arguments":
 		return call, "", nil, errQuery
 	}
-	text, err = c.views.Text(r.Context(), carrier, ref)
-	if errors.Is(err, events.ErrNoPayload) {
-		err = errErased
-	}
+	text, err = c.payload(r.Context(), carrier, ref)
 	return call, of, text, err
 }
 

@@ -54,12 +54,11 @@ func (c *Console) changePage(w http.ResponseWriter, r *http.Request, id auth.Ide
 	}
 	v.Request.Form.Key, v.Request.Form.Comment = uuid.NewString(), p.comment
 	v.Arguments = arguments(p.arguments, "", "")
-	v.Arguments.All, v.Arguments.Download = "", ""
 	v.Wrong = v.Arguments.Invalid
 	if v.Wrong != "" && status == http.StatusOK {
 		status = http.StatusUnprocessableEntity
 	}
-	was, err := c.views.Text(r.Context(), q.Carrier, q.Arguments)
+	was, err := c.payload(r.Context(), q.Carrier, q.Arguments)
 	if err != nil {
 		return err
 	}
@@ -82,7 +81,7 @@ func anyChange(lines []diffLine) bool {
 	return false
 }
 
-// verdicts as the forms post them.
+// The verdicts as the forms post them.
 const (
 	postApprove = string(events.VerdictApprove)
 	postModify  = string(events.VerdictModify)

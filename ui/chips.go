@@ -94,37 +94,6 @@ func requestChip(q *fold.Request, now time.Time) chip {
 	return chip{"gone", "cross", "Ended by the gate"}
 }
 
-// causeWords says who or what was behind an end that no person decided.
-func causeWords(cause events.Cause) string {
-	switch cause {
-	case events.CauseTimeout:
-		return "nobody answered"
-	case events.CauseCancelled:
-		return "the run was cancelled"
-	case events.CauseSuperseded:
-		return "a new query took its place"
-	case events.CausePolicy:
-		return "policy"
-	case events.CauseHandler:
-		return "an approval handler"
-	case events.CauseStandingRule:
-		return "a standing rule"
-	case events.CauseBypass:
-		return "a bypass"
-	case events.CauseStale:
-		return "what it would change had changed"
-	case events.CauseExecutorLost:
-		return "its executor was lost"
-	case events.CauseGateError:
-		return "the gate could not record or judge it"
-	case events.CauseDeliveryFailed:
-		return "it could not be delivered"
-	case events.CauseHuman:
-		return "a person"
-	}
-	return string(cause)
-}
-
 // decidedBy names who or what decided a call, "" where nobody has.
 func decidedBy(ctx context.Context, n *names, c projections.Call) string {
 	q := c.Request

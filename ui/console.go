@@ -57,8 +57,8 @@ type Auth interface {
 	SignOut(ctx context.Context, cookie string) error
 }
 
-// Options are what a console is made of. Views, Decider, Recorder and Auth are
-// required.
+// Options are what a console is made of. Views, Decider, Recorder, Auth and
+// Declined are required.
 type Options struct {
 	Views    *projections.Views
 	Decider  Decider
@@ -72,7 +72,8 @@ type Options struct {
 	// Policy is one line on what asks, for people: "Write, Edit and Bash ask".
 	Policy string
 	// Declined writes what the model is told when a call is declined: by whom,
-	// with which comment.
+	// with which comment. It is the gate's own wording, so that pages promise
+	// what comes.
 	Declined func(name, comment string) string
 	// MaxStreams bounds the live streams; 0 means 2000.
 	MaxStreams int
@@ -100,8 +101,8 @@ type Console struct {
 
 // New returns a console.
 func New(o Options) (*Console, error) {
-	if o.Views == nil || o.Decider == nil || o.Recorder == nil || o.Auth == nil {
-		return nil, errors.New("console: views, decider, recorder and auth are required")
+	if o.Views == nil || o.Decider == nil || o.Recorder == nil || o.Auth == nil || o.Declined == nil {
+		return nil, errors.New("console: views, decider, recorder, auth and declined are required")
 	}
 	files, err := loadAssets()
 	if err != nil {
@@ -128,19 +129,7 @@ func (o Options) withDefaults() Options {
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
-	if o.Declined == nil {
-		o.Declined = declinedText
-	}
 	return o
-}
-
-// declinedText is the gate's own wording, for a console whose gate is elsewhere.
-func declinedText(name, comment string) string {
-	text := "Declined by a reviewer (" + name + ")."
-	if comment != "" {
-		text += " The reviewer's comment: " + comment + "\n"
-	}
-	return text + " The tool was not run."
 }
 
 // Handler serves the console.

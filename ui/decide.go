@@ -78,7 +78,7 @@ func (c *Console) decide(w http.ResponseWriter, r *http.Request, id auth.Identit
 		return err
 	}
 	answer, err := c.opt.Decider.Decide(r.Context(), Ruling{
-		RequestID: q.RequestID, RequestDigest: p.digest, Verdict: p.verdict, Arguments: p.arguments, Comment: p.comment, Actor: actor(id),
+		RequestID: q.RequestID, RequestDigest: p.digest, Verdict: p.verdict, Arguments: p.arguments, Comment: p.comment, Actor: id.Actor(),
 		ActorName: id.Name, Seen: c.renders.redeem(p.render, id.Person, q.RequestID, p.digest), IdempotencyKey: p.key,
 	})
 	if err != nil {

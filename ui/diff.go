@@ -1,8 +1,13 @@
 package ui
 
 import (
+	"context"
+	"html"
+	"io"
 	"slices"
 	"strings"
+
+	"github.com/a-h/templ"
 
 	"github.com/countersign-dev/countersign/ui/visible"
 )
@@ -82,4 +87,32 @@ func suffixes(a, b []string) [][]int16 {
 		}
 	}
 	return t
+}
+
+// diffText writes a comparison: each line in an element of its own, with its
+// sign and its line feed.
+func diffText(lines []diffLine) templ.Component {
+	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
+		var b strings.Builder
+		for _, l := range lines {
+			b.WriteString(`<span class="l` + diffClass(l.Sign) + `">` + html.EscapeString(l.Sign) + " ")
+			for _, s := range l.Spans {
+				writeSpan(&b, s)
+			}
+			b.WriteString("\n</span>")
+		}
+		_, err := io.WriteString(w, b.String())
+		return err
+	})
+}
+
+func diffClass(sign string) string {
+	switch sign {
+	case "+":
+		return " a"
+	case "-":
+		return " d"
+	default:
+		return ""
+	}
 }

@@ -1,7 +1,7 @@
 // Package ui is the console: server-rendered pages where reviewers see what an
 // agent wants to do, understand it, and decide, and where auditors look back.
 //
-//	console, err := ui.New(ui.Options{Views: views, Decider: gate, Recorder: gate, Auth: store, Site: site, …})
+//	console, err := ui.New(ui.Options{Views: views, Decider: gate, Recorder: log, Auth: store, Site: site, …})
 //	server.Handler = console.Handler()
 //	server.RegisterOnShutdown(console.Stop)
 //

@@ -45,7 +45,6 @@ func outside(err error) (status int, title string) {
 		{projections.ErrNotFound, http.StatusNotFound, "Not found"},
 		{errNoPage, http.StatusNotFound, "No such page"},
 		{errErased, http.StatusGone, "No longer there"},
-		{events.ErrNoPayload, http.StatusGone, "No longer there"},
 		{errQuery, http.StatusBadRequest, "The address is not right"},
 		{projections.ErrCursor, http.StatusBadRequest, "The address is not right"},
 		{errForm, http.StatusBadRequest, "The form is not right"},
@@ -79,7 +78,7 @@ func (c *Console) fail(w http.ResponseWriter, r *http.Request, id auth.Identity,
 	// Once a person, reason and hour: refusals must not fill the log.
 	if status == http.StatusForbidden && c.viewed.first(id.Person, "refused: "+text, c.now().Truncate(time.Hour)) {
 		c.record(r.Context(), &events.Access{
-			Action: "open", Outcome: events.AccessRefused, Actor: actor(id), Resource: clip(r.URL.Path), Reason: clip(text),
+			Action: "open", Outcome: events.AccessRefused, Actor: id.Actor(), Resource: clip(r.URL.Path), Reason: clip(text),
 		}, "")
 	}
 	view := problemView{Status: status, Title: title, Text: text, SignIn: status == http.StatusUnauthorized}

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/countersign-dev/countersign/events"
+	"github.com/countersign-dev/countersign/gate"
 	"github.com/countersign-dev/countersign/internal/auth"
 	"github.com/countersign-dev/countersign/projections"
 	pt "github.com/countersign-dev/countersign/projections/projectionstest"
@@ -50,7 +51,7 @@ func newWorld(t testing.TB, change func(*ui.Options)) *world {
 	require.NoError(t, err)
 	o := ui.Options{
 		Views: w.views, Decider: w.gate, Recorder: recorder{w.log}, Auth: w.store, Isolation: "none", Version: "v0.1.0",
-		Policy: "Write, Edit and Bash ask; everything else is free.", Clock: w.log.Now,
+		Policy: "Write, Edit and Bash ask; everything else is free.", Declined: gate.DeclinedText, Clock: w.log.Now,
 	}
 	if change != nil {
 		change(&o)

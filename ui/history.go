@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"slices"
@@ -32,17 +33,15 @@ type option struct {
 }
 
 type historyRow struct {
-	Day, Time string
-	SameDay   bool // as the row above
-	Stamp     string
-	Chip      chip
-	Tool      []visible.Span
-	Agent     string
-	Summary   []visible.Span
-	By        string
-	Waited    string
-	Place     string
-	Href      string
+	When    whenView
+	Chip    chip
+	Tool    []visible.Span
+	Agent   string
+	Summary []visible.Span
+	By      string
+	Waited  string
+	Place   string
+	Href    string
 }
 
 func (c *Console) history(w http.ResponseWriter, r *http.Request, id auth.Identity) error {
@@ -67,22 +66,26 @@ func (c *Console) history(w http.ResponseWriter, r *http.Request, id auth.Identi
 	}
 	c.note(ctx, id, "history", "")
 	v := historyView{Session: visible.String(f.Session), Tools: toolOptions(tools, f.Tool), States: stateOptions(f.State)}
-	n := c.names()
+	n, day := c.names(), ""
 	for _, call := range page.Items {
-		ref, carrier := call.Current()
-		v.Rows = append(v.Rows, historyRow{
-			Day: at(call.At).Format("2006-01-02"), Time: clock(at(call.At)), Stamp: stamp(at(call.At)), Chip: callChip(call), Tool: visible.Line(call.Tool, 60),
-			Agent: agentName(call.Agent), Summary: c.summaryOf(ctx, carrier, ref), By: decidedBy(ctx, n, call), Waited: waited(call, c.now()),
-			Place: place(call.At), Href: callPath(call.Session, call.CallKey),
-		})
-	}
-	for i := range v.Rows {
-		v.Rows[i].SameDay = i > 0 && v.Rows[i].Day == v.Rows[i-1].Day
+		row := c.historyRow(ctx, n, call, day)
+		v.Rows, day = append(v.Rows, row), row.When.Day
 	}
 	v.links(f, query.Get("before"), page.Next)
 	return c.page(w, r, http.StatusOK, c.shell(id, "History", "/history"), historyPage(v))
 }
 
+// historyRow is a call in a list, below one of the given day.
+func (c *Console) historyRow(ctx context.Context, n *names, call projections.Call, above string) historyRow {
+	ref, carrier := call.Current()
+	return historyRow{
+		When: when(call.At, above), Chip: callChip(call), Tool: visible.Line(call.Tool, 60), Agent: agentName(call.Agent),
+		Summary: c.summaryOf(ctx, carrier, ref), By: decidedBy(ctx, n, call), Waited: waited(call, c.now()),
+		Place: place(call.At), Href: callPath(call.Session, call.CallKey),
+	}
+}
+
+// links leads to other parts of the list, under the same filter.
 func (v *historyView) links(f projections.Filter, before, next string) {
 	q := url.Values{}
 	for name, value := range map[string]string{"tool": f.Tool, "state": string(f.State), "session": f.Session} {

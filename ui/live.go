@@ -30,7 +30,7 @@ func (c *Console) live(w http.ResponseWriter, r *http.Request, _ auth.Identity) 
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store, no-transform")
 	h.Set("X-Accel-Buffering", "no")
-	s := &stream{w: w, control: http.NewResponseController(w), now: time.Now}
+	s := &stream{w: w, control: http.NewResponseController(w)}
 	if err := s.write("retry: 1000\n\n"); err != nil {
 		return nil // the reader went away
 	}
@@ -96,13 +96,12 @@ func liveID(s projections.Status) string {
 type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
-	now     func() time.Time
 }
 
 // write sends a frame within slowAfter, whatever the server's own deadline is.
 func (s *stream) write(frame string) error {
 	// Servers in tests may have no deadlines to set.
-	_ = s.control.SetWriteDeadline(s.now().Add(slowAfter))
+	_ = s.control.SetWriteDeadline(time.Now().Add(slowAfter))
 	if _, err := s.w.Write([]byte(frame)); err != nil {
 		return err
 	}

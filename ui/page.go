@@ -12,6 +12,7 @@ import (
 
 	"github.com/a-h/templ"
 
+	"github.com/countersign-dev/countersign/events"
 	"github.com/countersign-dev/countersign/internal/auth"
 	"github.com/countersign-dev/countersign/ui/visible"
 )
@@ -119,7 +120,7 @@ func (c *Console) wholeText(w http.ResponseWriter, r *http.Request, id auth.Iden
 	size := len(rest) - part.Left
 	v := wholeView{
 		Title: o.Title, Back: o.Back, Download: o.Download, Part: part, From: from, To: from + size, Bytes: len(o.Text),
-		SHA256: shownText(o.Text, 1).SHA256,
+		SHA256: string(events.DigestOf(o.Text)),
 	}
 	if v.To < v.Bytes {
 		v.Later = o.Base + "from=" + strconv.Itoa(v.To)

@@ -2,14 +2,12 @@ package ui
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 	"time"
 
 	"github.com/google/uuid"
 
-	"github.com/countersign-dev/countersign/events"
 	"github.com/countersign-dev/countersign/fold"
 	"github.com/countersign-dev/countersign/internal/auth"
 	"github.com/countersign-dev/countersign/projections"
@@ -51,8 +49,8 @@ type requestView struct {
 // factView is one of our own facts.
 type factView struct {
 	Name, Value, Href string
-	Time              time.Time // zero, or what Value says, for the script's clocks
-	Deadline          bool
+	Time              time.Time      // zero, or what Value says, for programs
+	Left              string         // until Time, for the script's clock; "" where none runs
 	Spans             []visible.Span // in place of Value, where it is text of others
 }
 
@@ -70,16 +68,6 @@ type formView struct {
 	Render, Key          string
 	Comment              string
 	Typable              string // the arguments, for a text field; "" where they are too long for one
-}
-
-// outcomeView says how a request ended.
-type outcomeView struct {
-	Chip    chip
-	Words   string
-	Comment *textView
-	Result  string // what became of the call
-	Call    string // the path of its page
-	Next    string // the path of the oldest request that waits
 }
 
 func (c *Console) request(w http.ResponseWriter, r *http.Request, id auth.Identity) error {
@@ -176,7 +164,7 @@ func (c *Console) formFor(id auth.Identity, q projections.Request, text []byte) 
 		return nil, errNoDecide.Error()
 	case q.FourEyes && id.Person == q.Requester:
 		return nil, "Its rule asks for four eyes: who asked may not decide."
-	case q.MayDecide(actor(id)) != "":
+	case q.MayDecide(id.Actor()) != "":
 		return nil, "Its rule lets others decide: " + approversWords(q.Request)
 	case c.now().After(q.Deadline):
 		return nil, "Its time is over. The gate records that nobody answered."
@@ -239,10 +227,7 @@ func (c *Console) requestPayload(r *http.Request, id auth.Identity) (projections
 		return q, nil, err
 	}
 	c.note(r.Context(), id, q.RequestID, q.Session)
-	text, err := c.views.Text(r.Context(), q.Carrier, q.Arguments)
-	if errors.Is(err, events.ErrNoPayload) {
-		err = errErased
-	}
+	text, err := c.payload(r.Context(), q.Carrier, q.Arguments)
 	return q, text, err
 }
 

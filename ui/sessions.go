@@ -17,16 +17,14 @@ type sessionsView struct {
 }
 
 type sessionRow struct {
-	Chip      chip
-	Title     []visible.Span // the first query, theirs
-	ID        []visible.Span
-	Agent     string
-	By        string
-	Calls     string
-	Day, Time string
-	SameDay   bool // as the row above
-	Stamp     string
-	Href      string
+	When  whenView
+	Chip  chip
+	Title []visible.Span // the first query, theirs
+	ID    []visible.Span
+	Agent string
+	By    string
+	Calls string
+	Href  string
 }
 
 func (c *Console) sessions(w http.ResponseWriter, r *http.Request, id auth.Identity) error {
@@ -39,16 +37,13 @@ func (c *Console) sessions(w http.ResponseWriter, r *http.Request, id auth.Ident
 		return err
 	}
 	c.note(r.Context(), id, "sessions", "")
-	v, n := sessionsView{}, c.names()
+	v, n, day := sessionsView{}, c.names(), ""
 	for _, s := range page.Items {
-		v.Rows = append(v.Rows, sessionRow{
-			Chip: sessionChip(s), Title: c.titleOf(r.Context(), s, 120), ID: visible.Line(s.ID, 40), Agent: visible.String(s.Agent),
-			By: n.of(r.Context(), s.Principal), Calls: group(s.Calls), Day: at(s.At).Format("2006-01-02"), Time: clock(at(s.At)),
-			Stamp: stamp(at(s.At)), Href: sessionPath(s.ID),
-		})
-	}
-	for i := range v.Rows {
-		v.Rows[i].SameDay = i > 0 && v.Rows[i].Day == v.Rows[i-1].Day
+		row := sessionRow{
+			When: when(s.At, day), Chip: sessionChip(s), Title: c.titleOf(r.Context(), s, 120), ID: visible.Line(s.ID, 40),
+			Agent: visible.String(s.Agent), By: n.of(r.Context(), s.Principal), Calls: group(s.Calls), Href: sessionPath(s.ID),
+		}
+		v.Rows, day = append(v.Rows, row), row.When.Day
 	}
 	if before != "" {
 		v.Newest = "/sessions"

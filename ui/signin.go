@@ -50,7 +50,7 @@ func (c *Console) signIn(w http.ResponseWriter, r *http.Request, _ auth.Identity
 		return c.signInRefused(w, r, who, next, err)
 	}
 	http.SetCookie(w, c.opt.Site.Cookie(r, cookie))
-	c.record(r.Context(), &events.Access{Action: "sign-in", Outcome: events.AccessOK, Actor: actor(who)}, "")
+	c.record(r.Context(), &events.Access{Action: "sign-in", Outcome: events.AccessOK, Actor: who.Actor()}, "")
 	http.Redirect(w, r, cmp.Or(next, "/inbox"), http.StatusSeeOther) //nolint:gosec // local lets only paths of ours through
 	return nil
 }
@@ -87,7 +87,7 @@ func (c *Console) recordRefusedSignIn(ctx context.Context, who auth.Identity, er
 	}
 	a := &events.Access{Action: "sign-in", Outcome: events.AccessRefused, Reason: clip(err.Error())}
 	if who.Person != "" {
-		a.Actor = actor(who)
+		a.Actor = who.Actor()
 	}
 	c.record(ctx, a, "")
 }
@@ -99,7 +99,7 @@ func (c *Console) signOut(w http.ResponseWriter, r *http.Request, _ auth.Identit
 			return err
 		}
 		if known == nil {
-			c.record(r.Context(), &events.Access{Action: "sign-out", Outcome: events.AccessOK, Actor: actor(who)}, "")
+			c.record(r.Context(), &events.Access{Action: "sign-out", Outcome: events.AccessOK, Actor: who.Actor()}, "")
 		}
 	}
 	http.SetCookie(w, c.opt.Site.Cookie(r, ""))

@@ -73,6 +73,37 @@ func reasonWords(r fold.Reason) string {
 	return string(r)
 }
 
+// causeWords says who or what was behind an end that no person decided.
+func causeWords(cause events.Cause) string {
+	switch cause {
+	case events.CauseTimeout:
+		return "nobody answered"
+	case events.CauseCancelled:
+		return "the run was cancelled"
+	case events.CauseSuperseded:
+		return "a new query took its place"
+	case events.CausePolicy:
+		return "policy"
+	case events.CauseHandler:
+		return "an approval handler"
+	case events.CauseStandingRule:
+		return "a standing rule"
+	case events.CauseBypass:
+		return "a bypass"
+	case events.CauseStale:
+		return "what it would change had changed"
+	case events.CauseExecutorLost:
+		return "its executor was lost"
+	case events.CauseGateError:
+		return "the gate could not record or judge it"
+	case events.CauseDeliveryFailed:
+		return "it could not be delivered"
+	case events.CauseHuman:
+		return "a person"
+	}
+	return string(cause)
+}
+
 // spoken is the text that a model's message says, besides its calls: the
 // content of a chat message, or of its text blocks. What has another form has
 // none.

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -50,9 +51,6 @@ func (c command) demo() error {
 	if err != nil || done {
 		return err
 	}
-	if cfg.File != "" {
-		return fmt.Errorf("%w: agentd demo brings its own configuration; use agentd serve with --config", errUsage)
-	}
 	if cfg, err = demoConfig(cfg, dir); err != nil {
 		return err
 	}
@@ -65,8 +63,28 @@ func (c command) demo() error {
 		return err
 	}
 	s := server{cfg: cfg, environ: c.environ, stdout: c.stdout, stderr: c.stderr, models: []agent.Model{models.NewScripted("demo", script)}}
-	s.begin = func(ctx context.Context) error { return s.beginDemo(ctx) }
+	s.begin = s.beginDemo
 	return s.run(c.ctx)
+}
+
+// demoTakes refuses settings that the demo brings along itself: one that is
+// accepted and ignored would be worse.
+func demoTakes(fs *flag.FlagSet, environ []string) error {
+	taken := []string{"dir", "addr", "log-level", "log-format"}
+	var err error
+	fs.Visit(func(f *flag.Flag) {
+		if !slices.Contains(taken, f.Name) {
+			err = fmt.Errorf("%w: agentd demo brings its own configuration and takes no --%s; use agentd serve", errUsage, f.Name)
+		}
+	})
+	for _, e := range environ {
+		name, _, _ := strings.Cut(e, "=")
+		key, ours := strings.CutPrefix(name, "COUNTERSIGN_")
+		if ours && !slices.Contains(taken, strings.ReplaceAll(strings.ToLower(key), "_", "-")) {
+			err = fmt.Errorf("%w: agentd demo brings its own configuration and takes no %s; unset it, or use agentd serve", errUsage, name)
+		}
+	}
+	return err
 }
 
 func demoConfig(cfg config.Config, dir string) (config.Config, error) {
@@ -120,15 +138,4 @@ func writeWorkspace(dir string) error {
 		err = nil
 	}
 	return err
-}
-
-// oneLine keeps what is printed to a terminal on one line and free of control
-// characters.
-func oneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 {
-			return ' '
-		}
-		return r
-	}, s)
 }

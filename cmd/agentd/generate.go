@@ -20,7 +20,7 @@ const appendAtOnce = 1000
 
 // generate fills a new journal with whole sessions, so that start, folds and
 // views can be measured on a log of any size.
-func (c command) generate() error {
+func (c command) generate() (err error) {
 	count := 0
 	cfg, done, err := c.load("generate", func(fs *flag.FlagSet) {
 		fs.IntVar(&count, "events", 0, "how many events to make, about")
@@ -50,14 +50,15 @@ func (c command) generate() error {
 }
 
 // fill appends sessions until the journal has count events.
-func fill(ctx context.Context, j *journal.Journal, count int) (int, error) {
+func fill(ctx context.Context, j *journal.Journal, count int) (made int, err error) {
 	writing, stop := context.WithCancel(ctx)
-	defer stop()
 	var writer errgroup.Group
 	writer.Go(func() error { return j.Run(writing) })
-	story := newStory()
-	made := 0
-	for made < count {
+	defer func() {
+		stop()
+		err = errors.Join(err, writer.Wait())
+	}()
+	for story := newStory(); made < count; {
 		entries, err := story.sessions(min(appendAtOnce, count-made))
 		if err != nil {
 			return made, err
@@ -67,8 +68,7 @@ func fill(ctx context.Context, j *journal.Journal, count int) (int, error) {
 		}
 		made += len(entries)
 	}
-	stop()
-	return made, writer.Wait()
+	return made, nil
 }
 
 func entriesOf(minted []events.Minted) []journal.Entry {

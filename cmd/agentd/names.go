@@ -1,6 +1,11 @@
 package main
 
-import "sync"
+import (
+	"context"
+	"sync"
+
+	"github.com/countersign-dev/countersign/events"
+)
 
 // names is who is who, for texts that people and models read.
 type names struct {
@@ -24,4 +29,24 @@ func (n *names) set(id, name string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.byID[id] = name
+}
+
+// introduce records who is behind the ids of people, so that pages and exports
+// can tell who asks. Once each boot: what the log has is a payload, which may be
+// erased. That it could not be recorded stops nothing.
+func (s *server) introduce(ctx context.Context) {
+	people, err := s.auth.People(ctx)
+	var drafts []events.Draft
+	for _, p := range people {
+		name := events.NewPayload([]byte(p.Name))
+		drafts = append(drafts, events.Draft{
+			Payloads: []events.Payload{name}, Data: &events.Person{Person: p.ID, Name: name.Ref(events.MediaText)},
+		})
+	}
+	if err == nil && len(drafts) > 0 {
+		_, err = s.countersign.Log.Append(ctx, drafts...)
+	}
+	if err != nil && ctx.Err() == nil {
+		s.logger.WarnContext(ctx, "the names of people could not be recorded; pages show their ids", "error", err)
+	}
 }

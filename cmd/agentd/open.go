@@ -46,6 +46,9 @@ func (s *server) open(ctx context.Context) error {
 		return err
 	}
 	s.warnUnmatched(pol, known)
+	if err := s.openModels(); err != nil {
+		return err
+	}
 	s.names = newNames()
 	s.countersign, err = countersign.Open(ctx, s.cfg.DataDir, countersign.Options{
 		Policy: pol, Tools: known, Memory: s.cfg.Bus == config.BusMemory, Isolation: s.cfg.Tools.Isolation, Names: s.names.of, Logger: s.logger,
@@ -160,13 +163,16 @@ func (s *server) openAuth(ctx context.Context) error {
 	return err
 }
 
-func (s *server) openLoop(all []agent.Tool) error {
+// openModels makes the models, before anything of the data directory is
+// touched.
+func (s *server) openModels() (err error) {
 	if s.models == nil {
-		var err error
-		if s.models, err = s.configuredModels(); err != nil {
-			return err
-		}
+		s.models, err = s.configuredModels()
 	}
+	return err
+}
+
+func (s *server) openLoop(all []agent.Tool) error {
 	var err error
 	s.loop, err = agent.NewLoop(agent.Options{
 		Gate: s.countersign.Gate, Log: s.countersign.Log, Models: s.models, Tools: all, System: s.cfg.Chat.System, Boot: s.countersign.Boot,
@@ -177,7 +183,11 @@ func (s *server) openLoop(all []agent.Tool) error {
 
 // noModel answers where the configuration names none, so that everything else
 // can be looked at.
-const noModel = `closing: No model is configured. Add one under models in the configuration of agentd.`
+const noModel = `
+closing: No model is configured. Add one under models in the configuration of agentd.
+conversations:
+  - turns: [text: No model is configured. Add one under models in the configuration of agentd.]
+`
 
 func (s *server) configuredModels() ([]agent.Model, error) {
 	if len(s.cfg.Models) == 0 {
@@ -200,7 +210,7 @@ func (s *server) model(m config.Model) (agent.Model, error) {
 	if m.Provider == config.ProviderScript {
 		text, err := os.ReadFile(m.File)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("expected the file of a script: %w; correct the path or write it", err)
 		}
 		script, err := models.ParseScript(m.File, text)
 		if err != nil {

@@ -87,6 +87,17 @@ func (c command) dispatch(name string) error {
 	}
 }
 
+// notParsed says what is wrong with the flags, or lists them where that was
+// asked for.
+func (c command) notParsed(fs *flag.FlagSet, err error) error {
+	if errors.Is(err, flag.ErrHelp) {
+		fs.SetOutput(c.stdout)
+		fs.PrintDefaults()
+		return err
+	}
+	return fmt.Errorf("%w: %w; %s --help lists the flags", errUsage, err, fs.Name())
+}
+
 // load reads the configuration from flags, environment and file. done says
 // that it was only to be printed.
 func (c command) load(name string, more func(*flag.FlagSet)) (cfg config.Config, done bool, err error) {
@@ -102,15 +113,15 @@ func (c command) load(name string, more func(*flag.FlagSet)) (cfg config.Config,
 		more(fs)
 	}
 	if err := fs.Parse(c.args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			fs.SetOutput(c.stdout)
-			fs.PrintDefaults()
-			return cfg, true, err
-		}
-		return cfg, false, fmt.Errorf("%w: %w; agentd %s --help lists the flags", errUsage, err, name)
+		return cfg, false, c.notParsed(fs, err)
 	}
 	if fs.NArg() > 0 {
 		return cfg, false, fmt.Errorf("%w: agentd %s takes no argument %q", errUsage, name, fs.Arg(0))
+	}
+	if name == "demo" {
+		if err := demoTakes(fs, c.environ); err != nil {
+			return cfg, false, err
+		}
 	}
 	cfg, err = l.Load()
 	if err == nil && l.PrintOnly() {

@@ -17,6 +17,8 @@ import (
 
 	"github.com/countersign-dev/countersign"
 	"github.com/countersign-dev/countersign/agent"
+	"github.com/countersign-dev/countersign/events"
+	"github.com/countersign-dev/countersign/gate"
 	"github.com/countersign-dev/countersign/internal/auth"
 	"github.com/countersign-dev/countersign/internal/config"
 	"github.com/countersign-dev/countersign/projections"
@@ -86,6 +88,9 @@ func (s *server) above(ctx context.Context, log chan error) error {
 	case <-ctx.Done():
 		return nil
 	}
+	if err := s.define(ctx); err != nil {
+		return err
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.loop.Run(ctx) })
 	group.Go(func() error { return s.views.Run(ctx) })
@@ -106,6 +111,15 @@ func (s *server) above(ctx context.Context, log chan error) error {
 		return nil
 	}
 	return err
+}
+
+// define records what runs will name by digest, before the first one: the
+// effective configuration, the prompt, the tools offered.
+func (s *server) define(ctx context.Context) error {
+	definitions := append(s.loop.Definitions(), gate.Definition{
+		Kind: events.DefineConfiguration, Name: "agentd", Content: s.cfg.Document(),
+	})
+	return s.countersign.Gate.Define(ctx, definitions...)
 }
 
 // listen serves HTTP until ctx ends; open streams end with it.
@@ -135,6 +149,7 @@ func (s *server) listen(ctx context.Context, l net.Listener, h http.Handler) err
 // welcome says where the console is, and how to get in.
 func (s *server) welcome(ctx context.Context) error {
 	s.sayHead("serving")
+	s.introduce(ctx)
 	if s.cfg.Tools.Isolation == config.IsolationNone {
 		fmt.Fprintln(s.stdout, "Tools run unisolated (tools.isolation: none): what runs as a tool can reach this process and its files.")
 	}

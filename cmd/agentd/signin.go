@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -59,4 +60,15 @@ func askForLink(ctx context.Context, socket string) (string, error) {
 		return "", fmt.Errorf("the running agentd answered %s: %s", resp.Status, oneLine(string(body)))
 	}
 	return answer.URL, nil
+}
+
+// oneLine keeps what is printed to a terminal on one line and free of control
+// characters.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 {
+			return ' '
+		}
+		return r
+	}, s)
 }

@@ -44,8 +44,9 @@ func (s *story) session() ([]events.Minted, error) {
 	d.begin()
 	calls := 1 + s.n%3
 	d.round(1, calls)
+	kinds := callKinds()
 	for i := range calls {
-		d.call(i, (s.n+i)%4)
+		d.call(i, kinds[(s.n+i)%len(kinds)])
 	}
 	d.end()
 	return s.minter.Mint(d.drafts...)
@@ -64,12 +65,12 @@ func (d *telling) add(e events.Event, payloads ...events.Payload) string {
 	return id
 }
 
-func (d *telling) main() events.Agent { return events.Agent{Name: "main"} }
+func (d *telling) agent() events.Agent { return events.Agent{Name: "main"} }
 
 func (d *telling) begin() {
 	q := events.NewPayload(fmt.Appendf(nil, "Please work on ticket %d and tell me what you changed.", d.n))
 	d.add(&events.RunStarted{
-		RunID: d.run, Principal: d.who, Agent: d.main(), Query: q.Ref(events.MediaText), Model: "generated", ToolsDigest: d.policy, PolicyDigest: d.policy,
+		RunID: d.run, Principal: d.who, Agent: d.agent(), Query: q.Ref(events.MediaText), Model: "generated", ToolsDigest: d.policy, PolicyDigest: d.policy,
 	}, q)
 }
 
@@ -80,38 +81,48 @@ func (d *telling) round(number, calls int) {
 	}
 	m := events.NewPayload(fmt.Appendf(nil, `{"role":"assistant","content":"Working on ticket %d, step %d."}`, d.n, number))
 	d.add(&events.RoundFinished{
-		RunID: d.run, BatchID: fmt.Sprintf("%s-%d", d.batch, number), Round: number, Attempt: 1, Agent: d.main(), Dialect: "openai-chat",
+		RunID: d.run, BatchID: fmt.Sprintf("%s-%d", d.batch, number), Round: number, Attempt: 1, Agent: d.agent(), Dialect: "openai-chat",
 		Outcome: outcome, FinishReason: text, Message: m.Ref(events.MediaJSON), Calls: calls, Usage: events.Usage{Prompt: 900, Completion: 80, Total: 980},
 	}, m)
 }
 
-// call tells one call: kind 0 is free, 1 and 2 are approved, 3 is declined.
-func (d *telling) call(index, kind int) {
-	tool := []string{"Read", "Write", "Bash", "Edit"}[kind]
+// callKind is a call with its fate: one that asks is approved if it runs, and
+// else declined.
+type callKind struct {
+	tool       string
+	asks, runs bool
+}
+
+func callKinds() []callKind {
+	return []callKind{{"Read", false, true}, {"Write", true, true}, {"Bash", true, true}, {"Edit", true, false}}
+}
+
+// call tells one call from its proposal to its result.
+func (d *telling) call(index int, kind callKind) {
 	args := events.NewPayload(fmt.Appendf(nil, `{"path":"src/module%d/file%d.go","content":%q}`, d.n%97, index, strings.Repeat("line of text ", 5+d.n%25)))
-	effect := events.EffectAsk
-	if kind == 0 {
-		effect = events.EffectAllow
+	effect := events.EffectAllow
+	if kind.asks {
+		effect = events.EffectAsk
 	}
 	c := &events.ToolCall{
-		CallKey: events.CallKey{BatchID: d.batch + "-1", Index: index}, RunID: d.run, CallID: fmt.Sprintf("call_%d", index), Tool: tool,
-		ToolSource: events.SourceBuiltin, ToolDigest: d.policy, Arguments: args.Ref(events.MediaJSON), Agent: d.main(), Model: "generated",
+		CallKey: events.CallKey{BatchID: d.batch + "-1", Index: index}, RunID: d.run, CallID: fmt.Sprintf("call_%d", index), Tool: kind.tool,
+		ToolSource: events.SourceBuiltin, ToolDigest: d.policy, Arguments: args.Ref(events.MediaJSON), Agent: d.agent(), Model: "generated",
 		Principal: d.who, Enforcement: events.Enforced, Effect: effect, Rule: "required-tools", PolicyDigest: d.policy,
 	}
 	id := d.add(c, args)
 	warrant := events.Warrant{Kind: events.WarrantRule, Rule: c.Rule, PolicyDigest: d.policy}
 	about := id
-	if kind > 0 {
-		about, warrant = d.decide(c, id, kind < 3)
+	if kind.asks {
+		about, warrant = d.decide(c, id, kind.runs)
 	}
-	if kind < 3 {
+	if kind.runs {
 		d.start(c, id, about, warrant)
 	}
 	d.result(c, kind)
 }
 
-// digestOf is the digest of an event minted earlier in the same session.
-func (d *telling) digestOf(id string, then func(events.Digest) events.Event) events.Draft {
+// citing drafts an event that names the digest of one minted earlier in the session.
+func (d *telling) citing(id string, then func(events.Digest) events.Event) events.Draft {
 	return events.Draft{ID: events.NewID(), Session: d.session, From: func(earlier []events.Minted) (events.Event, error) {
 		for _, m := range earlier {
 			if m.ID == id {
@@ -136,7 +147,7 @@ func (d *telling) decide(c *events.ToolCall, call string, approve bool) (request
 	if approve {
 		verdict = events.VerdictApprove
 	}
-	draft := d.digestOf(request, func(digest events.Digest) events.Event {
+	draft := d.citing(request, func(digest events.Digest) events.Event {
 		return &events.Decision{
 			RequestID: q.RequestID, RequestDigest: digest, Verdict: verdict, Cause: events.CauseHuman, Arguments: args, Via: "console",
 			Actor: &events.Actor{Person: "reviewer-1", Credential: "session", Roles: []string{"reviewer"}, Groups: []string{"sre"}, Method: "session", At: events.At(d.now)},
@@ -148,7 +159,7 @@ func (d *telling) decide(c *events.ToolCall, call string, approve bool) (request
 
 func (d *telling) start(c *events.ToolCall, call, about string, w events.Warrant) {
 	args := c.Arguments.CarriedBy(call)
-	d.drafts = append(d.drafts, d.digestOf(about, func(digest events.Digest) events.Event {
+	d.drafts = append(d.drafts, d.citing(about, func(digest events.Digest) events.Event {
 		return &events.ToolStarted{
 			CallKey: c.CallKey, Tool: c.Tool, Warrant: w, RequestDigest: digest, Arguments: args, Executor: "generated/1",
 			Enforcement: events.Enforced, Isolation: "none",
@@ -156,14 +167,14 @@ func (d *telling) start(c *events.ToolCall, call, about string, w events.Warrant
 	}))
 }
 
-func (d *telling) result(c *events.ToolCall, kind int) {
+func (d *telling) result(c *events.ToolCall, kind callKind) {
 	p := events.NewPayload(fmt.Appendf(nil, "done with %s in session %d\n%s", c.Tool, d.n, strings.Repeat("output line\n", d.n%10)))
-	e := &events.ToolResult{CallKey: c.CallKey, Tool: c.Tool, Status: events.StatusOK, Cause: events.CauseHuman, Result: p.Ref(events.MediaText), DurationMS: int64(d.n % 900), Executor: "generated/1"}
-	switch kind {
-	case 0:
-		e.Cause = events.CausePolicy
-	case 3:
-		e.Status, e.DurationMS, e.Executor = events.StatusDeclined, 0, ""
+	e := &events.ToolResult{CallKey: c.CallKey, Tool: c.Tool, Status: events.StatusDeclined, Cause: events.CausePolicy, Result: p.Ref(events.MediaText)}
+	if kind.asks {
+		e.Cause = events.CauseHuman
+	}
+	if kind.runs {
+		e.Status, e.DurationMS, e.Executor = events.StatusOK, int64(d.n%900), "generated/1"
 	}
 	d.add(e, p)
 }

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/countersign-dev/countersign/internal/auth"
@@ -20,11 +21,18 @@ func (c command) token() error {
 	roles := fs.String("roles", "", "its roles, comma-separated: agent, reviewer, auditor, admin")
 	person := fs.String("person", "", "who holds it; needed where a role can decide")
 	if err := fs.Parse(c.args[1:]); err != nil {
-		return fmt.Errorf("%w: %w", errUsage, err)
+		return c.notParsed(fs, err)
+	}
+	if *name == "" || fs.NArg() > 0 {
+		return fmt.Errorf("%w: agentd token create needs --name and --roles, and takes no other arguments", errUsage)
 	}
 	list, err := splitRoles(*roles)
-	if err != nil || *name == "" {
-		return fmt.Errorf("%w: --name and --roles are needed, of agent, reviewer, auditor, admin (%w)", errUsage, err)
+	if err != nil {
+		return err
+	}
+	decides := slices.Contains(list, auth.RoleReviewer) || slices.Contains(list, auth.RoleAdmin)
+	if decides && *person == "" {
+		return fmt.Errorf("%w: who decides with this token is recorded by name: say with --person who holds it", errUsage)
 	}
 	plain, hash := auth.NewToken()
 	owner := ""
@@ -43,15 +51,14 @@ auth:
 }
 
 func splitRoles(s string) ([]string, error) {
+	known := []string{auth.RoleAgent, auth.RoleReviewer, auth.RoleAuditor, auth.RoleAdmin}
 	var roles []string
 	for r := range strings.SplitSeq(s, ",") {
 		r = strings.TrimSpace(r)
-		switch r {
-		case "agent", "reviewer", "auditor", "admin":
-			roles = append(roles, r)
-		default:
-			return nil, fmt.Errorf("there is no role %q", r)
+		if !slices.Contains(known, r) {
+			return nil, fmt.Errorf("%w: --roles takes some of %s, not %q", errUsage, strings.Join(known, ", "), r)
 		}
+		roles = append(roles, r)
 	}
 	return roles, nil
 }

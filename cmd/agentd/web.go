@@ -82,6 +82,9 @@ func (s *server) policyLine() string {
 	if len(h.RequiredTools) == 0 {
 		return "nothing asks"
 	}
+	if len(h.RequiredTools) == 1 {
+		return h.RequiredTools[0] + " asks"
+	}
 	return strings.Join(h.RequiredTools, ", ") + " ask"
 }
 

@@ -18,7 +18,7 @@ CREATE TABLE requests (
     session TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- What the log has a definition or a name for.
+-- What the log has a definition for: "KIND/DIGEST" and the digest again.
 CREATE TABLE known (
     name   TEXT PRIMARY KEY,
     digest TEXT NOT NULL

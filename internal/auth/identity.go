@@ -3,6 +3,8 @@ package auth
 import (
 	"slices"
 	"time"
+
+	"github.com/countersign-dev/countersign/events"
 )
 
 // Permission is one thing that an identity may do.
@@ -62,11 +64,21 @@ type Identity struct {
 	At          time.Time // when the credential was authenticated: the request, or the sign-in
 }
 
-// Can says whether the identity has a permission, by a role or by itself.
+// Can reports whether the identity has a permission, by a role or by itself.
 func (i Identity) Can(p Permission) bool {
 	return slices.Contains(i.Permissions, string(p)) ||
 		slices.ContainsFunc(i.Roles, func(role string) bool { return slices.Contains(grants(role), p) })
 }
+
+// Actor is the identity as events record it: the name stays out.
+func (i Identity) Actor() *events.Actor {
+	return &events.Actor{
+		Person: i.Person, Credential: i.Credential, Roles: present(i.Roles), Groups: present(i.Groups), Method: i.Method, At: events.At(i.At),
+	}
+}
+
+// present copies a list; none is an empty list, because events leave nothing out.
+func present(list []string) []string { return append([]string{}, list...) }
 
 // Token is a bearer token of the configuration.
 type Token struct {
@@ -80,7 +92,7 @@ type Token struct {
 	Permissions []string
 }
 
-// decides says whether somebody who holds t can take part in a decision.
+// decides reports whether somebody who holds t can take part in a decision.
 func (t Token) decides() bool {
 	i := Identity{Roles: t.Roles, Permissions: t.Permissions}
 	return i.Can(Decide) || i.Can(Administer) || i.Can(Bypass)

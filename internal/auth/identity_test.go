@@ -2,8 +2,11 @@ package auth
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/countersign-dev/countersign/events"
 )
 
 func TestWhatRolesMayDo(t *testing.T) {
@@ -30,6 +33,17 @@ func TestWhatRolesMayDo(t *testing.T) {
 		}
 		require.Equal(t, c.may, may, "%+v", c.identity)
 	}
+}
+
+func TestActorIsAllButTheName(t *testing.T) {
+	at := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+	who := Identity{Person: "p-1", Name: "Ada", Credential: "ada/session-1", Roles: []string{"reviewer"}, Method: MethodSession, At: at}
+	actor := who.Actor()
+	require.Equal(t, &events.Actor{
+		Person: "p-1", Credential: "ada/session-1", Roles: []string{"reviewer"}, Groups: []string{}, Method: "session", At: events.At(at),
+	}, actor)
+	actor.Roles[0] = "admin"
+	require.Equal(t, []string{"reviewer"}, who.Roles)
 }
 
 func TestNewToken(t *testing.T) {

@@ -23,7 +23,7 @@ type Site struct {
 	PublicURL string
 }
 
-// Secure says whether the browser that sent r talks to us over TLS: directly, or
+// Secure reports whether the browser that sent r talks to us over TLS: directly, or
 // to the proxy under the public URL.
 func (s Site) Secure(r *http.Request) bool {
 	host, https := strings.CutPrefix(s.PublicURL, "https://")
@@ -44,7 +44,7 @@ func (s Site) CookieName(r *http.Request) string { return s.cookieFor(r).Name }
 // Cookie returns the cookie that carries a session to the browser that sent r,
 // or, with an empty value, one that removes it.
 func (s Site) Cookie(r *http.Request, value string) *http.Cookie {
-	c := s.cookieFor(r) //nolint:gosec // CookieFor sets the attributes
+	c := s.cookieFor(r) //nolint:gosec // cookieFor sets the attributes
 	c.Value, c.MaxAge = value, int(SessionLife/time.Second)
 	if value == "" {
 		c.MaxAge = -1
@@ -52,35 +52,30 @@ func (s Site) Cookie(r *http.Request, value string) *http.Cookie {
 	return c
 }
 
+// cookieFor returns an empty session cookie for the host that r was sent to. Over
+// TLS its name begins with __Host-, which no other host and no plain page can set
+// (RFC 6265bis, section 4.1.3.2). On plain loopback it is "countersign" under a
+// name of its own below .localhost; on a host that other local programs share,
+// such as 127.0.0.1, its name has the port.
 func (s Site) cookieFor(r *http.Request) *http.Cookie {
 	host, port := splitHost(r.Host)
-	secure := s.Secure(r)
-	number, err := strconv.Atoi(cmp.Or(port, "80"))
-	if err != nil {
-		number = 0
-	}
-	return CookieFor(host, number, secure)
-}
-
-// CookieFor returns an empty session cookie for a host. Over TLS its name begins
-// with __Host-, which no other host and no plain page can set (RFC 6265bis,
-// section 4.1.3.2). On plain loopback it is "countersign" under a name of its own
-// below .localhost; on a host that other local programs share, such as 127.0.0.1,
-// its name has the port.
-func CookieFor(host string, port int, secure bool) *http.Cookie {
-	c := &http.Cookie{Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: secure} //nolint:gosec // plain http is for loopback alone
+	c := &http.Cookie{Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: s.Secure(r)} //nolint:gosec // plain http is for loopback alone
 	switch {
-	case secure:
+	case c.Secure:
 		c.Name = "__Host-countersign"
 	case strings.HasSuffix(strings.ToLower(host), ".localhost"):
 		c.Name = "countersign"
 	default:
-		c.Name = "countersign-" + strconv.Itoa(port)
+		number, err := strconv.Atoi(cmp.Or(port, "80"))
+		if err != nil {
+			number = 0 // no port: Protect lets no such host through
+		}
+		c.Name = "countersign-" + strconv.Itoa(number)
 	}
 	return c
 }
 
-// ours says whether a Host header names us. An address cannot be rebound; of
+// ours reports whether a Host header names us. An address cannot be rebound; of
 // names only those that never leave this machine, and the public one, are ours.
 func (s Site) ours(hostport string) bool {
 	host, port := splitHost(hostport)

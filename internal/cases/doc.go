@@ -17,9 +17,9 @@
 //     directory, so that killing it is a kill (see [Node]). Tools are stubs
 //     that note what they were run with.
 //   - request: the request that package models sends for a history.
-//   - policy: package policy, and the gate for tools that do not exist.
-//   - render, http, events, load, metrics, build: console, API, journal, views
-//     and build, as far as this version has them.
+//   - policy: package policy.
+//   - render: the console of such a process, after a parser of HTML.
+//   - http, events, load, steps, build: API, log, views, seals and build.
 //
 // A judge takes what it understands of expect.json. What is left over is named
 // in the line, so that a pass never means more than was looked at; a case of

@@ -30,7 +30,7 @@ type houseSpec struct {
 	Provider  string   // its base URL
 }
 
-func (s houseSpec) notes() string { return filepath.Join(s.Dir, "executions.jsonl") }
+func (s *houseSpec) notes() string { return filepath.Join(s.Dir, "executions.jsonl") }
 
 // house is log, gate and loop put together as agentd does, with the tools of a
 // case.
@@ -39,11 +39,13 @@ type house struct {
 	cs    *countersign.Countersign
 	loop  *agent.Loop
 	tools []agent.Tool
+	// client is the model's: what it keeps open for the next request is no leak.
+	client *http.Client
 }
 
 // openHouse opens a house. Close it after run has returned.
 func openHouse(ctx context.Context, spec houseSpec, logger *slog.Logger) (*house, error) {
-	h := &house{spec: spec}
+	h := &house{spec: spec, client: &http.Client{Transport: &http.Transport{}}}
 	pol, err := policy.Compile(spec.Policy)
 	if err != nil {
 		return nil, err
@@ -66,11 +68,11 @@ func openHouse(ctx context.Context, spec houseSpec, logger *slog.Logger) (*house
 
 func (h *house) makeTools() error {
 	if len(h.spec.Builtin) > 0 {
-		real, err := tools.New(tools.Options{Workspace: filepath.Join(h.spec.Dir, "workspace"), Builtin: h.spec.Builtin})
+		builtin, err := tools.New(tools.Options{Workspace: filepath.Join(h.spec.Dir, "workspace"), Builtin: h.spec.Builtin})
 		if err != nil {
 			return err
 		}
-		h.tools = real
+		h.tools = builtin
 	}
 	for _, s := range h.spec.Stubs {
 		h.tools = append(h.tools, stubTool{spec: s, notes: h.spec.notes()})
@@ -95,7 +97,7 @@ func knownTools(all []agent.Tool) ([]gate.Tool, error) {
 
 func (h *house) makeLoop(logger *slog.Logger) error {
 	model, err := models.NewOpenAI(models.OpenAIOptions{
-		Name: "stub", BaseURL: h.spec.Provider, Model: "stub", HTTPClient: &http.Client{}, Logger: logger,
+		Name: "stub", BaseURL: h.spec.Provider, Model: "stub", HTTPClient: h.client, Logger: logger,
 	})
 	if err != nil {
 		return err

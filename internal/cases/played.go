@@ -166,7 +166,7 @@ func (p *played) holdsRaw(raw string) bool {
 	var message struct {
 		ToolCalls []chatCall `json:"tool_calls"`
 	}
-	if json.Unmarshal([]byte(p.story.text(r.EventID, r.Message)), &message) != nil {
+	if json.Unmarshal([]byte(p.story.text(r.Message)), &message) != nil {
 		return false
 	}
 	for _, c := range message.ToolCalls {

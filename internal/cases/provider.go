@@ -40,7 +40,7 @@ func newProvider(turns ...answer) *provider {
 }
 
 // url is where the protocol's paths begin.
-func (p *provider) url() string { return p.Server.URL + "/v1" }
+func (p *provider) url() string { return p.URL + "/v1" }
 
 // asked returns the bodies of the requests so far.
 func (p *provider) asked() []jsontext.Value {
@@ -127,7 +127,7 @@ func (a answer) write(w http.ResponseWriter, r *http.Request) {
 		if cut < at || cut > len(a.body) {
 			continue
 		}
-		w.Write(a.body[at:cut])
+		w.Write(a.body[at:cut]) //nolint:gosec // who has gone away gets nothing
 		if f, ok := w.(http.Flusher); ok {
 			f.Flush()
 		}
@@ -136,7 +136,7 @@ func (a answer) write(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	w.Write(a.body[at:])
+	w.Write(a.body[at:]) //nolint:gosec // as above
 }
 
 // waited waits, and reports whether it was not stopped.

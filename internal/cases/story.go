@@ -12,8 +12,7 @@ import (
 
 // story is what log and stubs say of a case's runs.
 type story struct {
-	ctx      context.Context //nolint:containedctx // of one judgement, for the payloads
-	log      gate.Log
+	texts    map[string]string // payloads by commitment
 	records  []fold.Record
 	sessions map[string]*fold.Session
 	ran      []execution
@@ -21,7 +20,7 @@ type story struct {
 
 // tellStory reads the whole log, folds it, and reads the stubs' notes.
 func tellStory(ctx context.Context, log gate.Log, notes string) (*story, error) {
-	s := &story{ctx: ctx, log: log, sessions: map[string]*fold.Session{}}
+	s := &story{texts: map[string]string{}, sessions: map[string]*fold.Session{}}
 	for row := int64(0); ; {
 		entries, err := log.Read(ctx, row, 1000)
 		if err != nil {
@@ -31,7 +30,9 @@ func tellStory(ctx context.Context, log gate.Log, notes string) (*story, error) 
 			break
 		}
 		for _, e := range entries {
-			s.add(fold.Decode(e.Record))
+			r := fold.Decode(e.Record)
+			s.add(r)
+			s.keep(ctx, log, r)
 			row = e.Row
 		}
 	}
@@ -81,35 +82,38 @@ func (s *story) requests() []*fold.Request {
 	return all
 }
 
-// eventsOf returns the events of one type, in order.
-func eventsOf[E events.Event](s *story) []E {
-	var all []E
-	for _, r := range s.records {
-		if e, ok := r.Event.(E); ok {
-			all = append(all, e)
-		}
+// keep reads the payloads of a record: the log may be closed when they are
+// asked for. What cannot be read is said so.
+func (s *story) keep(ctx context.Context, log gate.Log, r fold.Record) {
+	if r.Event == nil {
+		return
 	}
-	return all
+	for _, ref := range events.Refs(r.Event) {
+		if _, have := s.texts[ref.Commitment]; have {
+			continue
+		}
+		b, err := log.Payload(ctx, r.Envelope.ID, ref)
+		if err != nil {
+			b = fmt.Appendf(nil, "(unreadable payload: %v)", err)
+		}
+		s.texts[ref.Commitment] = string(b)
+	}
 }
 
-// text reads a payload; what cannot be read is said so.
-func (s *story) text(carrier string, ref *events.Ref) string {
+// text is a payload.
+func (s *story) text(ref *events.Ref) string {
 	if ref == nil {
 		return ""
 	}
-	b, err := s.log.Payload(s.ctx, carrier, ref)
-	if err != nil {
-		return fmt.Sprintf("(unreadable payload: %v)", err)
-	}
-	return string(b)
+	return s.texts[ref.Commitment]
 }
 
 // asked returns the arguments of a call as the model wrote them.
-func (s *story) asked(c *fold.Call) string { return s.text(c.EventID, c.Arguments) }
+func (s *story) asked(c *fold.Call) string { return s.text(c.Arguments) }
 
 // started returns the arguments that a call was started with.
 func (s *story) started(c *fold.Call) string {
-	text := s.text(c.Start.EventID, c.Start.Arguments)
+	text := s.text(c.Start.Arguments)
 	if args, err := events.DecodeArguments([]byte(text)); err == nil {
 		return string(args.Text)
 	}
@@ -167,4 +171,21 @@ func (s *story) checkAlways(r *report) {
 			r.fail("call %s started without an approval", c.CallID)
 		}
 	}
+}
+
+// only returns the story of some sessions. What the stubs ran is not told
+// apart.
+func (s *story) only(sessions []string) *story {
+	part := &story{texts: s.texts, sessions: map[string]*fold.Session{}, ran: s.ran}
+	for _, id := range sessions {
+		if s.sessions[id] != nil {
+			part.sessions[id] = s.sessions[id]
+		}
+	}
+	for _, r := range s.records {
+		if part.sessions[r.Envelope.SessionID] != nil {
+			part.records = append(part.records, r)
+		}
+	}
+	return part
 }

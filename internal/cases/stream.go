@@ -159,13 +159,22 @@ func stubsFor(f *folder, stream []byte) []stubSpec {
 			schemas[name] = w.raw("inputSchema")
 		}
 	}
+	stubs := namedIn(stream)
+	for i := range stubs {
+		stubs[i].Schema = string(schemas[stubs[i].Name])
+	}
+	return stubs
+}
+
+// namedIn makes a stub of each name in a stream.
+func namedIn(stream []byte) []stubSpec {
 	var stubs []stubSpec
 	for _, m := range nameInStream.FindAllSubmatch(stream, -1) {
 		name, err := jsontext.AppendUnquote(nil, m[1])
 		if err != nil || len(name) == 0 || slices.ContainsFunc(stubs, func(s stubSpec) bool { return s.Name == string(name) }) {
 			continue
 		}
-		stubs = append(stubs, stubSpec{Name: string(name), Returns: []byte("done"), Schema: schemas[string(name)]})
+		stubs = append(stubs, stubSpec{Name: string(name), Returns: []byte("done")})
 	}
 	return stubs
 }

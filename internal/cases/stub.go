@@ -7,10 +7,11 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/countersign-dev/countersign/agent"
 	"github.com/countersign-dev/countersign/events"
@@ -22,11 +23,13 @@ import (
 type stubSpec struct {
 	Name    string
 	Returns []byte
-	Fails   string         // the error that it returns, or ""
-	Delay   time.Duration  // before it returns
-	Hangs   bool           // it never returns by itself
-	Schema  jsontext.Value // of its arguments; none: any object
-	Source  string         // of the tool; "": built-in where the name is
+	Pattern string // in place of Returns: repeated, with %d counting lines, up to Size bytes
+	Size    int
+	Fails   string        // the error that it returns, or ""
+	Delay   time.Duration // before it returns
+	Hangs   bool          // it never returns by itself
+	Schema  string        // of its arguments; none: any object
+	Source  string        // of the tool; "": built-in where the name is
 }
 
 // stubTool is a tool of a case.
@@ -44,8 +47,8 @@ type execution struct {
 
 func (t stubTool) Spec() agent.ToolSpec {
 	schema := t.spec.Schema
-	if len(schema) == 0 {
-		schema = jsontext.Value(`{"type":"object"}`)
+	if schema == "" {
+		schema = `{"type":"object"}`
 	}
 	source := t.spec.Source
 	if source == "" {
@@ -74,7 +77,19 @@ func (t stubTool) Run(ctx context.Context, arguments []byte) (agent.Output, erro
 	if t.spec.Fails != "" {
 		return agent.Output{}, errors.New(t.spec.Fails)
 	}
-	return agent.Output{Content: t.spec.Returns}, nil
+	return agent.Output{Content: t.spec.result()}, nil
+}
+
+// result is what the tool returns.
+func (s stubSpec) result() []byte {
+	if s.Size == 0 {
+		return s.Returns
+	}
+	b := make([]byte, 0, s.Size+len(s.Pattern)+20)
+	for line := 1; len(b) < s.Size; line++ {
+		b = append(b, strings.ReplaceAll(s.Pattern, "%d", strconv.Itoa(line))...)
+	}
+	return b[:s.Size]
 }
 
 // note appends to the file of executions: one write, so that what a killed

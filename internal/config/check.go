@@ -2,15 +2,14 @@ package config
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
-	"strings"
 )
 
 // check refuses values that are fine each and wrong together.
 func (c Config) check() error {
 	if !loopback(c.Addr) {
-		return c.Blame("addr", fmt.Errorf("expected a loopback address such as 127.0.0.1:8080, found %s: without auth.users, which is not in this version, agentd listens on loopback only; put a proxy on this machine in front", clip(c.Addr)))
+		return c.Blame("addr", fmt.Errorf("expected a loopback address such as 127.0.0.1:8080, found %s: "+
+			"without auth.users, which is not in this version, agentd listens on loopback only; put a proxy on this machine in front", clip(c.Addr)))
 	}
 	return c.checkWorkspace()
 }
@@ -24,18 +23,20 @@ func (c Config) checkWorkspace() error {
 		key = "data-dir"
 	}
 	if within(workspace, data) || within(data, workspace) {
-		return c.Blame(key, fmt.Errorf("expected the workspace and the data directory apart, found %s and %s; tools must not reach journal and tokens: choose another folder", clip(c.Tools.Workspace), clip(c.DataDir)))
+		return c.Blame(key, fmt.Errorf("expected the workspace and the data directory apart, found %s and %s; "+
+			"tools must not reach journal and tokens: choose another folder", clip(c.Tools.Workspace), clip(c.DataDir)))
 	}
 	if c.File != "" && within(resolve(c.File), workspace) {
-		return c.Blame("tools.workspace", fmt.Errorf("expected a folder without the configuration file, found %s around %s; tools must not reach the policy: choose another folder", clip(c.Tools.Workspace), clip(c.File)))
+		return c.Blame("tools.workspace", fmt.Errorf("expected a folder without the configuration file, found %s around %s; "+
+			"tools must not reach the policy: choose another folder", clip(c.Tools.Workspace), clip(c.File)))
 	}
 	return nil
 }
 
-// within says whether path is dir or below it.
+// within reports whether path is dir or below it.
 func within(path, dir string) bool {
 	rel, err := filepath.Rel(dir, path)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(os.PathSeparator))
+	return err == nil && filepath.IsLocal(rel)
 }
 
 // resolve follows links as far as the path exists.

@@ -42,7 +42,7 @@ func (l *Loader) Flags(fs *flag.FlagSet) {
 	}
 }
 
-// PrintOnly says whether --print-config was given.
+// PrintOnly reports whether --print-config was given.
 func (l *Loader) PrintOnly() bool { return l.printOnly }
 
 // Load returns the effective configuration. Every error is an *Error.
@@ -126,16 +126,16 @@ func (l *Loader) overEnviron(c *Config, work string) error {
 
 // strangeVariable says why a COUNTERSIGN_ variable is refused.
 func strangeVariable(name string) error {
-	within := func(key string) bool {
+	below := func(key string) bool {
 		return name == envName(key) || strings.HasPrefix(name, envName(key)+"_")
 	}
 	where := "environment " + name
 	for _, key := range []string{"chat.hitl", "auth", "tools"} {
-		if within(key) {
+		if below(key) {
 			return problem(where, errors.New("expected nothing: "+key+" cannot come from the environment; unset it and use the file that --config names"))
 		}
 	}
-	if slices.ContainsFunc(notBuilt(), within) {
+	if slices.ContainsFunc(notBuilt(), below) {
 		return problem(where, ErrNotInVersion)
 	}
 	return problem(where, errors.New("expected the name of a setting, this is none that the environment can give; unset it or correct the name"))

@@ -35,7 +35,7 @@ func parseAddr(s string) (string, error) {
 	return s, nil
 }
 
-// loopback says whether a parsed addr is reachable from this machine alone.
+// loopback reports whether a parsed addr is reachable from this machine alone.
 func loopback(addr string) bool {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -170,7 +170,7 @@ func parseLabel(s string) (string, error) {
 	return s, nil
 }
 
-// isWord says whether s has only ASCII letters, digits, _ and -.
+// isWord reports whether s has only ASCII letters, digits, _ and -.
 func isWord(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool {
 		return r != '_' && r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
@@ -183,11 +183,17 @@ func isASCII(s string) bool {
 
 // clip quotes what was found, cut to what fits a line.
 func clip(s string) string {
+	head, dots := cut(s)
+	return strconv.Quote(head) + dots
+}
+
+// cut returns the beginning of a text, and what stands for the rest.
+func cut(s string) (head, dots string) {
 	const most = 80
 	if len(s) <= most {
-		return strconv.Quote(s)
+		return s, ""
 	}
-	return strconv.Quote(s[:most]) + "..."
+	return s[:most], "..."
 }
 
 // oneLine keeps errors of libraries to one line.

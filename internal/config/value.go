@@ -70,7 +70,7 @@ func (v value) entries() (iter.Seq2[string, value], error) {
 	}, nil
 }
 
-// has says whether the map v has a key.
+// has reports whether the map v has a key.
 func (v value) has(name string) bool {
 	for i := 0; i+1 < len(v.node.Content); i += 2 {
 		if v.node.Content[i].Value == name {
@@ -138,7 +138,8 @@ func (v value) found() string {
 	case v.node.ShortTag() == "!!str":
 		return "the text " + clip(v.node.Value)
 	default:
-		return fmt.Sprintf("%s (text needs quotes)", clip(v.node.Value)[1:len(clip(v.node.Value))-1])
+		head, dots := cut(v.node.Value)
+		return head + dots + " (text needs quotes)"
 	}
 }
 

@@ -19,6 +19,8 @@
 //   - The command is the leader of a session of its own. When Run returns,
 //     every process of that session has been sent SIGKILL, also after a normal
 //     end: a result is never followed by late effects of the same call.
+//   - The command finds its whole input from its first moment: if agentd dies, it
+//     never takes a part of it for all.
 //   - Output never blocks the command: what is not kept is counted and hashed.
 //   - Run returns within Timeout, Grace, half a second and what the kernel needs
 //     to bury the command, whoever still holds its pipes.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"sync"
 	"syscall"
 	"time"
 )
@@ -15,8 +14,8 @@ import (
 const drainTime = 250 * time.Millisecond
 
 // process is a started command. Run's goroutine owns it; it owns the goroutines
-// that read the outputs, write the input and wait for the end, and all of them
-// are over when finish returns.
+// that read the outputs and wait for the end, and all of them are over when
+// finish returns.
 type process struct {
 	command Command
 	proc    *os.Process
@@ -24,8 +23,6 @@ type process struct {
 	exited  chan struct{} // closed when the command ended; it is not reaped yet
 	outputs []*capture    // standard output, and standard error unless merged
 	meter   *meter
-	stdin   *os.File // the end that we write, or nil
-	fed     sync.WaitGroup
 	gone    exit
 }
 
@@ -48,7 +45,6 @@ func start(c Command) (*process, error) {
 		defer close(p.exited)
 		p.gone.await(p.proc)
 	}()
-	p.feed()
 	return p, nil
 }
 
@@ -77,21 +73,7 @@ func (p *process) input() (*os.File, error) {
 	if len(p.command.Stdin) == 0 {
 		return devNull()
 	}
-	r, w, err := os.Pipe()
-	p.stdin = w
-	return r, err
-}
-
-// feed writes the input. A command that does not read ends it by its end, or by
-// unplumb.
-func (p *process) feed() {
-	if p.stdin == nil {
-		return
-	}
-	p.fed.Go(func() {
-		_, _ = p.stdin.Write(p.command.Stdin) // not reading all of it is the command's right
-		_ = p.stdin.Close()
-	})
+	return inputFile(p.command.Stdin)
 }
 
 // finish waits for the end, or brings it about, and leaves nothing behind.
@@ -173,10 +155,6 @@ func (p *process) collect(stoppedBy string) (Result, error) {
 
 // unplumb closes our ends, and waits for those who used them.
 func (p *process) unplumb() []Stream {
-	if p.stdin != nil {
-		_ = p.stdin.Close() // it may be closed already; the command is gone anyway
-	}
-	p.fed.Wait()
 	var streams []Stream
 	for _, output := range p.outputs {
 		streams = append(streams, output.stream())

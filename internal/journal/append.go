@@ -6,9 +6,9 @@ import (
 )
 
 // Append stores entries next to each other in one commit; it is durable when
-// it returns. The results are in the order of the entries and share their
-// bytes. An entry that is there already is not stored again and comes back as
-// Duplicate.
+// it returns. The results are in the order of the entries; their bytes are not
+// to be changed. An entry that is there already is not stored again and comes
+// back as Duplicate.
 //
 // Errors: ErrTooLarge, ErrConflict (nothing of this Append is stored),
 // ErrOverloaded and ErrDiskFull (nothing is stored; what ends work gets

@@ -70,6 +70,7 @@ type Journal struct {
 	answers      sync.WaitGroup // goroutines of Run
 	checkpointer *checkpointer  // nil: read-only or in memory
 	tree         atomic.Pointer[tree]
+	recent       *recent // what was appended last; empty on a journal open for reading only
 	bell         bell
 }
 

@@ -8,9 +8,15 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
+
+// lockPatience is how long a directory that is in use is asked for. A process
+// that was killed just as it started a command leaves its lock with that command
+// for the moment until the command's program runs.
+const lockPatience = 500 * time.Millisecond
 
 // lockFile is the file in the data directory that its owner holds a lock on.
 const lockFile = "lock"
@@ -27,7 +33,7 @@ func Lock(dir string) (*DirLock, error) {
 		return nil, fmt.Errorf("lock the data directory: %w", err)
 	}
 	l := &DirLock{f: f}
-	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	err = l.take()
 	if errors.Is(err, unix.EWOULDBLOCK) {
 		return nil, errors.Join(fmt.Errorf("%s: %w%s; stop it first, or give this one another --data-dir", dir, ErrLocked, l.owner()), f.Close())
 	}
@@ -38,6 +44,21 @@ func Lock(dir string) (*DirLock, error) {
 		return nil, errors.Join(fmt.Errorf("lock the data directory %s: %w", dir, err), f.Close())
 	}
 	return l, nil
+}
+
+// take asks for the lock until it has it or patience ends.
+func (l *DirLock) take() error {
+	for late := time.After(lockPatience); ; {
+		err := unix.Flock(int(l.f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) {
+			return err
+		}
+		select {
+		case <-late:
+			return err
+		case <-time.After(lockPatience / 50):
+		}
+	}
 }
 
 // owner names who wrote the file.

@@ -35,7 +35,7 @@ func schema() fs.FS {
 // Open starts nothing; Append waits until Run is called.
 func Open(ctx context.Context, o Options) (*Journal, error) {
 	o = o.withDefaults()
-	j := &Journal{o: o, log: o.Logger}
+	j := &Journal{o: o, log: o.Logger, recent: newRecent()}
 	j.bell.next.Store(newBell())
 	var err error
 	switch {

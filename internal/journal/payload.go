@@ -16,6 +16,9 @@ import (
 // payload of it is not. Bytes that do not open their commitment are
 // ErrDamaged.
 func (j *Journal) Payload(ctx context.Context, partition uint32, eventID, commitment string) (events.Payload, error) {
+	if p, ok := j.recent.payload(partition, eventID, commitment); ok {
+		return p, ctx.Err()
+	}
 	p, err := j.payload(ctx, partition, eventID, commitment)
 	if err != nil {
 		return events.Payload{}, fmt.Errorf("payload %.16s of event %.80q: %w", commitment, eventID, err)

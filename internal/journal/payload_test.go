@@ -30,6 +30,7 @@ func TestPayloadErrors(t *testing.T) {
 	tamper(t, j.o.Path,
 		`DROP TRIGGER payloads_no_delete`, `DELETE FROM payloads WHERE bytes = x'676f6e65'`,
 		`DROP TRIGGER payloads_no_update`, `UPDATE payloads SET bytes = x'00' WHERE bytes = x'62726f6b656e'`)
+	j.recent = newRecent() // as if it had been long ago
 	commitment := func(e Entry) string { return e.Payloads[0].Ref("text/plain").Commitment }
 	for name, test := range map[string]struct {
 		id, commitment string

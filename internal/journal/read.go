@@ -27,12 +27,18 @@ const (
 // many; none at the end. Keep batches to some thousands: a reader at work
 // keeps the write-ahead log from beginning anew.
 func (j *Journal) Read(ctx context.Context, afterRow int64, most int) ([]Stored, error) {
+	if found, ok := j.recent.read(afterRow, most); ok {
+		return found, ctx.Err()
+	}
 	return query(ctx, j.db.Read, readAll, afterRow, most)
 }
 
 // ReadSession is Read for one session. There are no records of a session that
 // is not known.
 func (j *Journal) ReadSession(ctx context.Context, session string, afterRow int64, most int) ([]Stored, error) {
+	if found, ok := j.recent.readSession(session, afterRow, most); ok {
+		return found, ctx.Err()
+	}
 	return query(ctx, j.db.Read, readSession, pack(session), afterRow, most)
 }
 

@@ -142,6 +142,7 @@ func stopped(cause error) error { return fmt.Errorf("%w: %w", ErrStopped, cause)
 // publish makes a commit known: first the head, then the waiting readers, then
 // those who appended. Whoever is answered can read what it appended.
 func (j *Journal) publish(batch []*request) {
+	j.recent.add(batch)
 	j.tree.Store(j.writer.tree)
 	j.bell.ring()
 	for _, r := range batch {

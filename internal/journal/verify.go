@@ -77,7 +77,7 @@ func verifyEnd(ctx context.Context, db *sqlite.DB, rows int64) (err error) {
 
 // verifySchema compares tables, indexes and triggers with those of a new
 // journal: without its triggers a journal is not append-only any more.
-func verifySchema(ctx context.Context, q querier) error {
+func verifySchema(ctx context.Context, q querier) (err error) {
 	fresh, err := sqlite.OpenMemory(ctx)
 	if err != nil {
 		return err

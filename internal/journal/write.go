@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/countersign-dev/countersign/events"
@@ -191,10 +192,19 @@ func (w *writer) insert(c *sqlite.Conn, d *draft, e *prepared) (Stored, error) {
 	}
 	edge.frontier.Append(leaf)
 	edge.logTime, d.row = record.LogTime, row
+	record = ownBytes(record, b)
 	if row%stayRows == 0 {
 		clear(w.stays)
 	}
 	return Stored{Row: row, Record: record, Session: e.Session}, nil
+}
+
+// ownBytes returns a record that shares memory with its encoded form, and not
+// with the caller of Append, who may use his again.
+func ownBytes(r events.Record, encoded []byte) events.Record {
+	r.Envelope = slices.Clip(encoded[len(encoded)-len(r.Envelope):])
+	r.Signature = bytes.Clone(r.Signature)
+	return r
 }
 
 // recordAt gives an entry its place. Log time never goes back within a

@@ -44,6 +44,7 @@ func Table() []Row {
 
 		// Tools of the house: in no binary, since nobody above may import them.
 		{Folder: "internal/cases", May: []string{Everything}},
+		{Folder: "internal/bench", May: []string{Everything}},
 		{Folder: "internal/layering"},
 	}
 }
@@ -60,7 +61,7 @@ func Keepers() []Keeper {
 			Why: "open databases through internal/sqlite, which sets and asserts what durability needs",
 		},
 		{
-			Path: "os/exec", For: []string{"internal/exec", "internal/cases"},
+			Path: "os/exec", For: []string{"internal/exec", "internal/cases", "internal/bench"},
 			Why: "every process that is not agentd is started in one place, where it is shut off and killed",
 		},
 	}

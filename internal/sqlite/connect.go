@@ -141,9 +141,16 @@ func create(path string) error {
 	if err := errors.Join(f.Sync(), f.Close()); err != nil {
 		return fmt.Errorf("create a database: %w", err)
 	}
-	dir, err := os.Open(filepath.Dir(path))
-	if err != nil {
+	if err := syncDir(filepath.Dir(path)); err != nil {
 		return fmt.Errorf("create a database: %w", err)
+	}
+	return nil
+}
+
+func syncDir(path string) error {
+	dir, err := os.Open(filepath.Clean(path))
+	if err != nil {
+		return err
 	}
 	return errors.Join(dir.Sync(), dir.Close())
 }

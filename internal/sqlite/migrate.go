@@ -18,16 +18,9 @@ import (
 // of a newer version is refused with ErrNewer, one of another program with
 // ErrForeign; both stay as they are.
 func Migrate(ctx context.Context, db *sql.DB, files fs.FS, applicationID int32) error {
-	names, err := migrations(files)
+	names, version, err := look(ctx, db, files, applicationID)
 	if err != nil {
 		return err
-	}
-	version, err := versionOf(ctx, db, applicationID)
-	if err != nil {
-		return err
-	}
-	if version > len(names) {
-		return fmt.Errorf("version %d, this build knows %d: %w", version, len(names), ErrNewer)
 	}
 	for n, name := range names[version:] {
 		if err := apply(ctx, db, files, name, version+n+1, applicationID); err != nil {
@@ -41,20 +34,26 @@ func Migrate(ctx context.Context, db *sql.DB, files fs.FS, applicationID int32) 
 // and changes nothing. It returns ErrNewer, ErrOlder or ErrForeign. An empty
 // file is ErrOlder.
 func Check(ctx context.Context, db *sql.DB, files fs.FS, applicationID int32) error {
-	names, err := migrations(files)
-	if err != nil {
-		return err
+	names, version, err := look(ctx, db, files, applicationID)
+	if err == nil && version < len(names) {
+		err = fmt.Errorf("version %d of %d: %w", version, len(names), ErrOlder)
 	}
-	version, err := versionOf(ctx, db, applicationID)
-	switch {
-	case err != nil:
-		return err
-	case version > len(names):
-		return fmt.Errorf("version %d, this build knows %d: %w", version, len(names), ErrNewer)
-	case version < len(names):
-		return fmt.Errorf("version %d of %d: %w", version, len(names), ErrOlder)
+	return err
+}
+
+// look returns the migrations that this build has, and up to which of them a
+// database is. It refuses one that is beyond them.
+func look(ctx context.Context, db *sql.DB, files fs.FS, applicationID int32) (names []string, version int, err error) {
+	if names, err = migrations(files); err != nil {
+		return nil, 0, err
 	}
-	return nil
+	if version, err = versionOf(ctx, db, applicationID); err != nil {
+		return nil, 0, err
+	}
+	if version > len(names) {
+		return nil, 0, fmt.Errorf("version %d, this build knows %d: %w", version, len(names), ErrNewer)
+	}
+	return names, version, nil
 }
 
 // migrations lists the files in order and refuses a gap.

@@ -86,9 +86,9 @@
     merge(one(".list", new DOMParser().parseFromString(await answer.text(), "text/html")));
   }
   function merge(next) {
+    if (!next) return;
     const list = one(".list", queue);
     const cards = all(".card", list);
-    if (!next) return;
     if (cards.length === 0) {
       if (one(".card", next) || !one(".idle", list)) {
         list.replaceWith(next);

@@ -62,7 +62,7 @@ func TestShow(t *testing.T) {
 	}
 }
 
-// forbidden says whether a code point must never reach a page from a text of
+// forbidden reports whether a code point must never reach a page from a text of
 // others.
 func forbidden(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Co, unicode.Cs, unicode.Zl, unicode.Zp, unicode.Bidi_Control, unicode.Variation_Selector,

@@ -1,18 +1,13 @@
 package ui
 
 import (
-	"context"
-	"html"
-	"io"
-	"strconv"
+	"fmt"
 	"strings"
-
-	"github.com/a-h/templ"
 
 	"github.com/countersign-dev/countersign/ui/visible"
 )
 
-// Small words of the templates.
+// The small phrases of the templates.
 
 func title(s shellView) string {
 	t := s.Title + " · Countersign"
@@ -22,10 +17,8 @@ func title(s shellView) string {
 	return t
 }
 
-func itoa(n int) string { return strconv.Itoa(n) }
-
-// group0 writes a number for the script.
-func group0(n uint64) string { return strconv.FormatUint(n, 10) }
+// digits writes a number for programs.
+func digits[T int | uint64](n T) string { return fmt.Sprint(n) }
 
 // sentence makes an error's words a sentence.
 func sentence(s string) string {
@@ -46,11 +39,6 @@ func hiddenWords(r visible.Report, what string) string {
 		s += ", " + count(r.Directions, "direction control", "direction controls") + " among them"
 	}
 	return s + ". They are shown as escapes."
-}
-
-func afterComma(s string) string {
-	_, after, _ := strings.Cut(s, ", in ")
-	return after
 }
 
 func shownWords(t visible.Text) string {
@@ -81,34 +69,6 @@ func foldLabel(t visible.Text) string {
 	return "Show the beginning and the end of " + bytesOf(t.Bytes)
 }
 
-func diffClass(sign string) string {
-	switch sign {
-	case "+":
-		return " a"
-	case "-":
-		return " d"
-	default:
-		return ""
-	}
-}
-
-// diffText writes a comparison: each line in an element of its own, with its
-// sign and its line feed.
-func diffText(lines []diffLine) templ.Component {
-	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
-		var b strings.Builder
-		for _, l := range lines {
-			b.WriteString(`<span class="l` + diffClass(l.Sign) + `">` + html.EscapeString(l.Sign) + " ")
-			for _, s := range l.Spans {
-				writeSpan(&b, s)
-			}
-			b.WriteString("\n</span>")
-		}
-		_, err := io.WriteString(w, b.String())
-		return err
-	})
-}
-
 func yes(b bool) string {
 	if b {
 		return "yes"
@@ -131,4 +91,4 @@ func argumentsHeading(v requestView) string {
 }
 
 // rows is how many lines a text field shows.
-func rows(text string) string { return strconv.Itoa(min(24, 2+strings.Count(text, "\n"))) }
+func rows(text string) string { return digits(min(24, 2+strings.Count(text, "\n"))) }

@@ -1,0 +1,65 @@
+package main_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+// TestScreenshots writes a picture of each page of the demo, light, dark and
+// 360 pixels wide, into the folder that COUNTERSIGN_SCREENSHOTS names.
+func TestScreenshots(t *testing.T) {
+	folder := screenshots()
+	if folder == "" {
+		t.Skip("COUNTERSIGN_SCREENSHOTS names no folder to write them to")
+	}
+	require.NoError(t, os.MkdirAll(folder, 0o755))
+	p := launch(t, t.TempDir(), "demo", "--dir", "demo", "--addr", "127.0.0.1:0")
+	b := newBrowser(t)
+	b.open(p.link)
+	b.shoot(folder, "sign-in", p.link)
+	b.leave("form.panel button")
+	b.see(".card")
+	who := newPerson(t, p.base)
+	link := agentd(t, p.cmd.Dir, nil, "sign-in", "--data-dir", "demo/data")
+	who.redeem(link.out[:len(link.out)-1])
+	first := func(page, pattern string) string {
+		t.Helper()
+		found := regexp.MustCompile(pattern).FindStringSubmatch(who.page(page))
+		require.NotNil(t, found, "%s on %s", pattern, page)
+		return regexp.MustCompile(`&amp;`).ReplaceAllString(found[1], "&")
+	}
+	pages := map[string]string{
+		"inbox": "/inbox", "history": "/history", "sessions": "/sessions", "missing": "/nothing-here",
+		"request": first("/inbox", `href="(/requests/[0-9a-f-]{36})"`),
+		"call":    first("/history", `href="(/call\?[^"]*)"`),
+		"session": first("/sessions", `href="(/sessions?[/?][^"]*)"`),
+	}
+	pages["change"] = pages["request"] + "?change=1"
+	for name, path := range pages {
+		b.shoot(folder, name, p.console()+path)
+	}
+}
+
+// shoot writes the pictures of a page.
+func (b *browser) shoot(folder, name, address string) {
+	b.t.Helper()
+	for _, look := range []struct {
+		name, scheme  string
+		width, height int64
+	}{{"light", "light", 1280, 900}, {"dark", "dark", 1280, 900}, {"360", "light", 360, 780}} {
+		b.do(chromedp.EmulateViewport(look.width, look.height), chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+			features := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: look.scheme}}
+			_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features})
+			return err
+		}), chromedp.Navigate(address))
+		png := value(b, chromedp.CaptureScreenshot())
+		require.NoError(b.t, os.WriteFile(filepath.Join(folder, name+"-"+look.name+".png"), png, 0o644))
+	}
+}

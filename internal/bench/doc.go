@@ -1,0 +1,24 @@
+// Package bench measures Countersign beside what the machine could do at most,
+// and prints one table: make bench.
+//
+// Absolute figures move by a factor of three with what else the machine does;
+// ratios hardly. So every figure stands beside its physical limit, which is
+// measured in the same run, in turn with ours, on the same disk and with as
+// many bytes: a plain append and fdatasync, a loopback HTTP echo. A row is the
+// median of the rounds, p99 is held against p99, and what is measured through a
+// socket has a limit that goes through a socket.
+//
+//	rows, err := bench.Run(ctx, bench.Options{Out: os.Stdout, Rounds: 5})
+//
+// The parts measure:
+//
+//   - append: the journal beside a log with the same group commit (see rawLog);
+//   - start: from a posted decision to the moment when the tool begins, in a
+//     house put together as agentd puts it together, over TCP;
+//   - free: from a model's turn to its next request, for calls that nobody is
+//     asked about;
+//   - boot: the real agentd on a generated journal, as a process;
+//   - memory: that process idle, and with thousands of calls that wait.
+//
+// Nothing here asserts a time: a busy machine must not fail a build.
+package bench

@@ -1,0 +1,88 @@
+package ui
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/countersign-dev/countersign/events"
+	"github.com/countersign-dev/countersign/fold"
+	"github.com/countersign-dev/countersign/projections"
+)
+
+// outcomeView says how a request ended.
+type outcomeView struct {
+	Chip    chip
+	Words   string
+	Comment *textView
+	Result  string // what became of the call
+	Call    string // the path of its page
+	Next    string // the path of the oldest request that waits
+}
+
+// endWords says how a request ended, by whom and when.
+func (c *Console) endWords(ctx context.Context, n *names, q *fold.Request) string {
+	if q.End == nil {
+		return "It was closed without a decision: its call has ended."
+	}
+	when := " at " + clock(at(q.End.At)) + " UTC"
+	switch {
+	case q.State == fold.Approved:
+		var by []string
+		for _, v := range q.Votes {
+			if v.Actor != nil {
+				by = append(by, n.of(ctx, v.Actor.Person))
+			}
+		}
+		how := "Approved by "
+		if q.Author != "" {
+			how = "Approved with changes by "
+		}
+		return how + strings.Join(by, ", ") + when + "."
+	case q.End.Actor != nil:
+		return "Declined by " + n.of(ctx, q.End.Actor.Person) + when + "."
+	case q.End.Cause == events.CauseTimeout:
+		return "It expired" + when + ": nobody answered in time."
+	default:
+		return "It ended" + when + ": " + causeWords(q.End.Cause) + "."
+	}
+}
+
+// outcome says how a request ended, and what became of its call.
+func (c *Console) outcome(ctx context.Context, n *names, q projections.Request) *outcomeView {
+	call, err := c.views.Call(ctx, q.Session, q.CallKey)
+	if err != nil {
+		call = projections.Call{Call: q.Call, Session: q.Session}
+	}
+	o := &outcomeView{
+		Chip: requestChip(&q.Request, c.now()), Words: c.endWords(ctx, n, &q.Request), Call: callPath(q.Session, q.CallKey), Result: resultWords(call),
+	}
+	if q.End != nil && q.End.Comment != nil {
+		comment := c.text(ctx, q.End.EventID, q.End.Comment, theirsBudget)
+		o.Comment = &comment
+	}
+	return o
+}
+
+// resultWords says what became of a call.
+func resultWords(c projections.Call) string {
+	switch {
+	case c.Result == nil && c.Start != nil:
+		return "It has started, and runs."
+	case c.Result == nil:
+		return "It has not started."
+	case c.Start == nil:
+		return "It did not run."
+	}
+	ran := " It ran for " + span(time.Duration(c.Result.DurationMS)*time.Millisecond) + "."
+	switch c.Result.Status {
+	case events.StatusOK:
+		return "It ran, with exactly these arguments." + ran
+	case events.StatusAmbiguous:
+		return "It started, and nobody knows whether it ended: the process that ran it was lost. It is not run again."
+	case events.StatusError:
+		return "It ran and failed." + ran
+	case events.StatusDeclined, events.StatusExpired, events.StatusCancelled, events.StatusStale:
+	}
+	return "It ended as " + string(c.Result.Status) + "."
+}
