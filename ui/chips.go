@@ -37,11 +37,11 @@ func resultChip(c projections.Call) chip {
 	case events.StatusOK:
 		switch {
 		case c.Request == nil:
-			return chip{"ok", "check", "Free"}
+			return chip{"ok", "check", "Ran"}
 		case c.Request.Author != "":
-			return chip{"ok", "check", "Changed"}
+			return chip{"ok", "check", "Ran, changed"}
 		default:
-			return chip{"ok", "check", "Approved"}
+			return chip{"ok", "check", "Ran, approved"}
 		}
 	case events.StatusError:
 		if c.Start == nil {

@@ -53,7 +53,7 @@ func TestHistoryTellsHowEachCallEnded(t *testing.T) {
 	})
 	require.Equal(t, []string{
 		"Waiting|Bash|", "Denied|Kill|policy", "Ambiguous|Deploy|Ben", "Expired|mail__send|nobody answered", "Declined|Edit|Ben",
-		"Changed|Write|Ben", "Failed|Bash|Ben", "Free|Read|policy",
+		"Ran, changed|Write|Ben", "Failed|Bash|Ben", "Ran|Read|policy",
 	}, rows)
 }
 
