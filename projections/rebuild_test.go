@@ -78,6 +78,8 @@ func dumpRows(t *testing.T, b *strings.Builder, table string, rows *sql.Rows) {
 	require.NoError(t, rows.Err())
 }
 
+// Invariant 8: in one batch, in many, twice over, killed at any point, rebuilt:
+// the same tables.
 func TestTheSameLogMakesTheSameViews(t *testing.T) {
 	l := everything(t)
 	whole := filepath.Join(t.TempDir(), "views.db")

@@ -14,7 +14,7 @@ import (
 	"github.com/countersign-dev/countersign/events"
 )
 
-// agentd is killed again and again under load, and each time started on what it
+// Invariants 1, 3 and 7 from outside: agentd is killed again and again under load, and each time started on what it
 // left. The clients go on with what they were about. In the end the log holds
 // every answer that anybody got, nothing protected ran without its approval,
 // nothing ran twice, and every run came to its end.

@@ -54,7 +54,7 @@ func appendForEver(path string, out io.Writer) error {
 	return j.Run(context.Background())
 }
 
-// Whenever the process is killed, everything that was acknowledged is there,
+// Invariant 7: whenever the process is killed, everything that was acknowledged is there,
 // and the tree fits the records.
 func TestKilledAgainAndAgain(t *testing.T) {
 	kills := 15
