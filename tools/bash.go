@@ -31,7 +31,7 @@ func (*bashTool) Spec() agent.ToolSpec {
 	return builtinSpec("Bash",
 		"Run a command line in the shell, in the workspace folder. The result is what it prints, standard output and "+
 			"standard error together; a status other than 0 is an error. It has no input and no terminal. "+
-			"When the command line ends, everything that it left running is ended too.",
+			"When the command line ends, what it left running in its session is ended too.",
 		`{"type":"object","additionalProperties":false,"required":["command"],"properties":{`+
 			`"command":{"type":"string","minLength":1,"description":"the command line"},`+
 			`"timeout_ms":{"type":"integer","minimum":1,"maximum":600000,`+

@@ -139,7 +139,7 @@ func TestBuiltinDigests(t *testing.T) {
 		"Read":  "f44e354c3a07f7ff61065375e4c81b721dc86d0f038743b0babfc2d12d8771e9",
 		"Write": "cd1b7c5c98f3382dec915adec37b954c3f74d77584b3c2c016927ca15123da31",
 		"Edit":  "5bebb67869c05bcf5faab21a7a8463e01b52787eefbfe378b980222875ef8efc",
-		"Bash":  "bb738d203d4b1f43eba157f1a6e04968a2587a5751584fb92d92abbd861b03ba",
+		"Bash":  "12f8adc0a0e61940f308faec55deeef6c1d6eb6b5eff7c903795efae7e611fe1",
 	} {
 		text, err := tools.Definition(b.tools[name])
 		require.NoError(t, err)
