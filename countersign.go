@@ -18,12 +18,9 @@ package countersign
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
@@ -63,17 +60,22 @@ type Countersign struct {
 
 	journal *journal.Journal
 	dir     string
-	node    node
-	clean   bool // the boot before ended as asked
+	before  before
+	beside  string // files of another log that were found beside this one
 	o       Options
 	logger  *slog.Logger
 }
 
-// node is what a data directory knows of itself: data/node.json.
-type node struct {
-	ID   string `json:"node"`
-	Boot string `json:"boot"` // the last one
-}
+const (
+	journalFile = "journal.db"
+	// reserve is the room that is kept for what ends work, for when something
+	// else has filled the disk.
+	reserve = 32 << 20
+	// bootWithin is how long the log may take to record a boot.
+	bootWithin = 5 * time.Second
+	// stopWithin is how long it may take to record the last events.
+	stopWithin = 3 * time.Second
+)
 
 // Open opens the log in a folder, which is made where it is missing, and the
 // gate over it. One process may have it open for writing. The journal is
@@ -87,11 +89,15 @@ func Open(ctx context.Context, dir string, o Options) (*Countersign, error) {
 	}
 	c := &Countersign{Boot: events.NewID(), dir: dir, o: o, logger: o.Logger}
 	var err error
+	files := c.files()
 	c.journal, err = journal.Open(ctx, journal.Options{
-		Path: filepath.Join(dir, "journal.db"), Memory: o.Memory, Logger: o.Logger, Clock: o.Clock, Names: names,
+		Path: filepath.Join(dir, journalFile), Memory: o.Memory, Logger: o.Logger, Clock: o.Clock, Names: names, ReserveBytes: reserve,
 	})
 	if err != nil {
 		return nil, err // it names the journal
+	}
+	if c.journal.Head().Row == 0 {
+		c.beside = files
 	}
 	if err := c.open(ctx); err != nil {
 		return nil, errors.Join(err, c.journal.Close())
@@ -106,93 +112,31 @@ func names(envelope []byte) (eventID, session string, err error) {
 }
 
 func (c *Countersign) open(ctx context.Context) error {
-	if err := c.readNode(); err != nil {
+	var err error
+	if c.before, err = lookBack(ctx, c.journal); err != nil {
 		return err
 	}
-	c.clean = c.endedAsAsked(ctx)
 	c.Log = bus.NewProducer(bus.ProducerOptions{
-		Journal: c.journal, Source: "agentd/" + c.node.ID + "/" + c.Boot, Clock: c.o.Clock, Logger: c.logger,
+		Journal: c.journal, Source: source(c.before.node, c.Boot), Clock: c.o.Clock, Logger: c.logger,
 	})
 	gateDB := filepath.Join(c.dir, "gate.db")
 	if c.o.Memory {
 		gateDB = ""
 	}
-	var err error
 	c.Gate, err = gate.New(ctx, gate.Options{
-		Log: c.Log, Policy: c.o.Policy, Tools: c.o.Tools, Path: gateDB, Node: c.node.ID, Boot: c.Boot, Names: c.o.Names,
+		Log: c.Log, Policy: c.o.Policy, Tools: c.o.Tools, Path: gateDB, Node: c.before.node, Boot: c.Boot, Names: c.o.Names,
 		Logger: c.logger, Clock: c.o.Clock,
 	})
 	if err != nil {
 		return fmt.Errorf("open the gate: %w", err)
 	}
-	return nil
-}
-
-func (c *Countersign) nodeFile() string { return filepath.Join(c.dir, "node.json") }
-
-// readNode reads who this data directory is, and makes it up the first time.
-func (c *Countersign) readNode() error {
-	if c.o.Memory {
-		c.node.ID = events.NewID()
-		return nil
+	if c.Gate.OfAnotherLog() && c.beside == "" {
+		c.beside = "gate.db"
 	}
-	b, err := os.ReadFile(c.nodeFile())
-	if errors.Is(err, fs.ErrNotExist) {
-		c.node.ID = events.NewID()
-		return nil
-	}
-	if err == nil {
-		err = json.Unmarshal(b, &c.node)
-	}
-	if err == nil && c.node.ID == "" {
-		err = errors.New(`it has no "node"`)
-	}
-	if err != nil {
-		return fmt.Errorf("%s does not say which node this is: %w; restore it from a backup, or remove it: then calls that were running are not ended as ambiguous",
-			c.nodeFile(), err)
+	if c.beside != "" {
+		c.logger.WarnContext(ctx, "this journal is not the one that was here before", "why", c.Warning())
 	}
 	return nil
-}
-
-func (c *Countersign) writeNode() error {
-	if c.o.Memory {
-		return nil
-	}
-	b, err := json.Marshal(node{ID: c.node.ID, Boot: c.Boot})
-	if err != nil {
-		return err
-	}
-	return replaceFile(c.nodeFile(), append(b, '\n'))
-}
-
-// replaceFile writes a file so that a crash leaves the old text or the new one.
-func replaceFile(path string, text []byte) error {
-	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) //nolint:gosec // in the data directory
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(path+".new", path); err != nil {
-		return err
-	}
-	dir, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
-}
-
-// endedAsAsked reports whether the log ends with the shutdown of the last boot.
-func (c *Countersign) endedAsAsked(ctx context.Context) bool {
-	last, err := c.journal.Read(ctx, c.journal.Head().Row-1, 1)
-	if err != nil || len(last) == 0 {
-		return false
-	}
-	e, err := events.DecodeEnvelope(last[0].Record.Envelope)
-	return err == nil && e.Type == events.TypeShutdown
 }
 
 // Heads returns the head of each partition's Merkle tree: what to keep
@@ -207,7 +151,9 @@ func (c *Countersign) Heads() []events.Head {
 
 // Run writes the log and serves the gate until ctx ends. The boot is the first
 // event and the shutdown the last: whoever uses the gate must be done before
-// ctx ends.
+// ctx ends. A log that cannot take the boot within five seconds is an error; one
+// that cannot take the shutdown within three as well, and what waited for room
+// then was not stored, and not acknowledged.
 func (c *Countersign) Run(ctx context.Context) error {
 	writing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
@@ -224,7 +170,7 @@ func (c *Countersign) Run(ctx context.Context) error {
 
 // serve runs everything above the writer, between boot and shutdown.
 func (c *Countersign) serve(ctx, writing context.Context) error {
-	if err := c.boot(writing); err != nil {
+	if err := c.boot(ctx, writing); err != nil {
 		return err
 	}
 	group, ctx := errgroup.WithContext(ctx)
@@ -240,10 +186,20 @@ func (c *Countersign) serve(ctx, writing context.Context) error {
 	})
 	err := group.Wait()
 	if writing.Err() == nil {
-		_, lastErr := c.Log.Append(writing, events.Draft{Data: &events.Shutdown{BootID: c.Boot, Reason: reason(err), Heads: c.Heads()}})
-		err = errors.Join(err, lastErr)
+		err = errors.Join(err, c.shutdown(writing, reason(err)))
 	}
 	return err
+}
+
+// shutdown records the end.
+func (c *Countersign) shutdown(writing context.Context, why string) error {
+	ctx, cancel := context.WithTimeout(writing, stopWithin)
+	defer cancel()
+	_, err := c.Log.Append(ctx, events.Draft{Data: &events.Shutdown{BootID: c.Boot, Reason: why, Heads: c.Heads()}})
+	if err != nil {
+		return fmt.Errorf("the log could not take the shutdown within %v: what still waited for it was not stored, and nothing of that was acknowledged: %w", stopWithin, err)
+	}
+	return nil
 }
 
 func reason(err error) string {
@@ -253,23 +209,24 @@ func reason(err error) string {
 	return "asked"
 }
 
-// boot records the boot, and what the gate stands on.
-func (c *Countersign) boot(ctx context.Context) error {
+// boot records the boot, and what the gate stands on. It is not broken off when
+// the process is to stop already, unless the log takes too long.
+func (c *Countersign) boot(ctx, writing context.Context) error {
+	within, cancel := context.WithTimeoutCause(writing, bootWithin, fmt.Errorf("the log did not take it within %v: is the disk full, or the journal locked?", bootWithin))
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(stopWithin, cancel) })()
 	name := "embedded"
 	if c.o.Memory {
 		name = "memory"
 	}
-	_, err := c.Log.Append(ctx, events.Draft{Data: &events.Boot{
-		BootID: c.Boot, Node: c.node.ID, Version: Version(), GoVersion: runtime.Version(), Previous: c.Heads(), LastBoot: c.node.Boot,
-		Clean: c.clean, Clock: events.At(c.o.Clock()), Isolation: c.o.Isolation, Bus: name,
+	_, err := c.Log.Append(within, events.Draft{Data: &events.Boot{
+		BootID: c.Boot, Node: c.before.node, Version: Version(), GoVersion: runtime.Version(), Previous: c.Heads(), LastBoot: c.before.boot,
+		Clean: c.before.clean, Clock: events.At(c.o.Clock()), Isolation: c.o.Isolation, Bus: name, Beside: c.beside,
 	}})
 	if err != nil {
 		return fmt.Errorf("record the boot: %w", err)
 	}
-	if err := c.writeNode(); err != nil {
-		return fmt.Errorf("note the boot beside the journal: %w", err)
-	}
-	return c.Gate.DefineAll(ctx)
+	return c.Gate.DefineAll(within)
 }
 
 // Ready returns a channel that is closed when calls can be proposed.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -123,14 +124,60 @@ func TestBootsFollowEachOther(t *testing.T) {
 	require.Equal(t, events.Shutdown{BootID: first.Boot, Reason: "asked", Heads: shutdowns[0].Heads}, *shutdowns[0])
 }
 
-// Which node this is cannot be guessed: its started calls would go on for ever.
-func TestANodeFileThatCannotBeRead(t *testing.T) {
+// Nothing beside the journal is needed to know what an earlier boot of this node
+// had started: such a call ends as ambiguous, also where every other file is lost.
+func TestNothingButTheJournalIsNeeded(t *testing.T) {
 	dir := t.TempDir()
-	file := filepath.Join(dir, "node.json")
-	require.NoError(t, os.WriteFile(file, []byte("{"), 0o600))
-	for range 2 { // the first try gave lock and files back
-		_, err := countersign.Open(t.Context(), dir, options(t))
-		require.ErrorContains(t, err, file+" does not say which node this is")
+	first, stop := run(t, dir, options(t))
+	key := events.CallKey{BatchID: "b1"}
+	require.NoError(t, first.Gate.Propose(t.Context(), gate.Proposal{
+		Session: "s1", BatchID: key.BatchID, Agent: events.Agent{Name: "main"}, Principal: "ann",
+		Calls: []gate.ProposedCall{{Tool: "Read", Arguments: []byte(`{}`), AtOnce: true}}, // started with its proposal, and never carried
+	}))
+	stop()
+	kept := map[string]bool{"journal.db": true, "reserve": true, "lock": true}
+	files, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	for _, f := range files {
+		if !kept[f.Name()] {
+			require.NoError(t, os.Remove(filepath.Join(dir, f.Name())))
+		}
+	}
+	second, stop := run(t, dir, options(t))
+	defer stop()
+	all := logged(t, second)
+	require.Equal(t, events.StatusAmbiguous, of[*events.ToolResult](all)[0].Status)
+	require.Equal(t, first.Boot, of[*events.Boot](all)[1].LastBoot)
+	require.Empty(t, second.Warning(), "gate.db may be deleted")
+}
+
+// A journal that is not the one from which the files beside it were made is
+// noticed: it may have been removed, exchanged or put back from a copy.
+func TestAnotherJournal(t *testing.T) {
+	for name, change := range map[string]func(t *testing.T, dir string){
+		"removed": func(t *testing.T, dir string) {
+			require.NoError(t, os.Remove(filepath.Join(dir, "journal.db")))
+		},
+		"exchanged": func(t *testing.T, dir string) {
+			other := t.TempDir()
+			_, stop := run(t, other, options(t))
+			stop()
+			require.NoError(t, os.Rename(filepath.Join(other, "journal.db"), filepath.Join(dir, "journal.db")))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			_, stop := run(t, dir, options(t))
+			stop()
+			change(t, dir)
+			for _, want := range []string{"gate.db", ""} { // it is told once
+				cs, stop := run(t, dir, options(t))
+				boots := of[*events.Boot](logged(t, cs))
+				stop()
+				require.Equal(t, want, boots[len(boots)-1].Beside)
+				require.Equal(t, want != "", strings.Contains(cs.Warning(), "is not the one that gate.db beside it was made from"))
+			}
+		})
 	}
 }
 

@@ -21,15 +21,16 @@ func (c *Countersign) pulse(ctx context.Context) error {
 	defer alive.Stop()
 	look := time.NewTicker(clockPeriod)
 	defer look.Stop()
-	began, wall := time.Now(), c.o.Clock()
+	began, wall := time.Now(), c.wall()
 	for {
 		select {
 		case <-alive.C:
 			c.note(ctx, &events.Alive{BootID: c.Boot, Heads: c.Heads()})
 		case <-look.C:
 			should := wall.Add(time.Since(began))
-			now := c.o.Clock()
+			now := c.wall()
 			if off := now.Sub(should).Abs(); off >= clockStep {
+				c.logger.WarnContext(ctx, "the clock was set; deadlines go on by the monotonic one, and the log's time follows at the next start", "before", should, "after", now)
 				c.note(ctx, &events.ClockStep{BootID: c.Boot, Before: events.At(should), After: events.At(now)})
 			}
 			began, wall = time.Now(), now
@@ -38,6 +39,10 @@ func (c *Countersign) pulse(ctx context.Context) error {
 		}
 	}
 }
+
+// wall reads the wall clock alone: two times that have monotonic readings as
+// well are compared by those, and no step would ever show.
+func (c *Countersign) wall() time.Time { return c.o.Clock().Round(0) }
 
 // note records an event that nothing waits for.
 func (c *Countersign) note(ctx context.Context, e events.Event) {

@@ -102,10 +102,11 @@ func (c *consultation) hold(ctx context.Context) {
 	}
 }
 
-// whileItWaits is a context for as long as anything of the batch waits.
+// whileItWaits is a context for as long as anything of the batch waits. The gate
+// ends it in the log's time, from which the wall clock may be off.
 func (c *consultation) whileItWaits(ctx context.Context) (context.Context, func()) {
 	ctx, stop := context.WithCancelCause(ctx)
-	timed, done := context.WithDeadline(ctx, c.deadline())
+	timed, done := context.WithCancel(ctx)
 	watching := make(chan struct{})
 	go func() {
 		defer close(watching)
@@ -226,6 +227,9 @@ func (c *consultation) record(ctx context.Context, r gate.HandlerRuling) {
 			c.loop.logger.InfoContext(ctx, "what the approval handler said has no effect", "request", r.RequestID, "reason", a.Reason)
 			return
 		case err == nil, errors.Is(err, events.ErrLogStopped):
+			return
+		case errors.Is(err, events.ErrUnrecordable):
+			c.loop.logger.ErrorContext(ctx, "what the approval handler said cannot be recorded; the request goes on waiting", "request", r.RequestID, "error", err)
 			return
 		}
 		c.loop.logger.WarnContext(ctx, "what the approval handler said could not be recorded yet; it is tried again", "request", r.RequestID, "error", err)

@@ -43,12 +43,15 @@ func (l *Loop) drive(ctx context.Context, session, run string, n *narrator) {
 		if done {
 			return
 		}
+		if errors.Is(err, events.ErrUnrecordable) {
+			err = d.giveUp(ctx, err)
+		}
 		if err == nil {
 			wait = 0
 			continue
 		}
-		if errors.Is(err, events.ErrLogStopped) {
-			l.logger.ErrorContext(ctx, "a run stands still because the log has stopped", "session", session, "error", err)
+		if errors.Is(err, events.ErrLogStopped) || errors.Is(err, events.ErrUnrecordable) {
+			l.logger.ErrorContext(ctx, "a run stands still because the log takes nothing more of it", "session", session, "error", err)
 			return
 		}
 		if ctx.Err() == nil {

@@ -13,7 +13,8 @@ import (
 // of them gets that round's text anew.
 const maxFeedText = 8 << 20
 
-// pieceCost is what a piece weighs besides its text.
+// pieceCost is what a piece weighs besides its text, and a lasting frame, or a
+// call or result in one, besides its texts.
 const pieceCost = 128
 
 // cursor is a place in a feed: after the given number of lasting frames, and
@@ -46,6 +47,7 @@ type Feed struct {
 	frames []entry       // mu
 	at     cursor        // of the last frame; mu
 	text   int           // weight of the pieces since they were last joined; mu
+	weight int           // of all frames, in bytes; mu
 	ended  bool          // mu
 	moved  chan struct{} // closed and replaced when frames or ended changed; mu
 }
@@ -62,6 +64,22 @@ func (e entry) event() Event {
 		return *e.lasting
 	}
 	return Event{Type: e.kind, Data: e.data}
+}
+
+// weight is about what a frame takes in memory, in bytes.
+func (e entry) weight() int {
+	n := pieceCost + len(e.data)
+	if e.lasting == nil {
+		return n
+	}
+	n += len(e.lasting.Data) + len(e.lasting.Arguments) + len(e.lasting.Message)
+	for _, c := range e.lasting.ToolCalls {
+		n += pieceCost + len(c.Arguments)
+	}
+	for _, r := range e.lasting.ToolResults {
+		n += pieceCost + len(r.Result)
+	}
+	return n
 }
 
 func newFeed(run, made string) *Feed {
@@ -81,17 +99,29 @@ func (f *Feed) piece(kind, data string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.at.text++
-	f.text += len(data) + pieceCost
-	f.add(entry{at: f.at, kind: kind, data: data})
+	e := entry{at: f.at, kind: kind, data: data}
+	f.text += e.weight()
+	f.add(e)
 }
 
 // add adds a frame. mu is held.
 func (f *Feed) add(e entry) {
 	f.frames = append(f.frames, e)
+	f.weight += e.weight()
 	if f.text > maxFeedText {
-		f.frames, f.text = joined(f.frames), 0
+		f.frames, f.text, f.weight = joined(f.frames), 0, 0
+		for _, kept := range f.frames {
+			f.weight += kept.weight()
+		}
 	}
 	f.wake()
+}
+
+// size is what the feed weighs, in bytes.
+func (f *Feed) size() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.weight
 }
 
 func (f *Feed) end() {
@@ -114,11 +144,14 @@ func (f *Feed) wake() {
 }
 
 // joined joins the pieces that follow each other: what they say stays, the
-// places between them go.
+// places between them go. What a reset took back goes as well.
 func joined(frames []entry) []entry {
 	var kept []entry
 	for i := 0; i < len(frames); {
 		e := frames[i]
+		if e.kind == EventReset {
+			kept = kept[:lastingOf(kept)]
+		}
 		var text strings.Builder
 		for ; i < len(frames) && frames[i].lasting == nil && frames[i].kind == e.kind; i++ {
 			text.WriteString(frames[i].data)
@@ -132,6 +165,16 @@ func joined(frames []entry) []entry {
 		kept = append(kept, e)
 	}
 	return kept
+}
+
+// lastingOf returns how many frames there are up to the last that lasts: a
+// reset takes back what follows it.
+func lastingOf(frames []entry) int {
+	n := len(frames)
+	for n > 0 && frames[n-1].lasting == nil {
+		n--
+	}
+	return n
 }
 
 func (f *Feed) id(c cursor) string {

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -41,6 +42,70 @@ func TestPiecesAreJoinedWhenThereAreMany(t *testing.T) {
 	rest := drain(t, between)
 	require.Equal(t, EventReset, rest[0].Type)
 	require.Equal(t, "hm", rest[1].Data)
+}
+
+// What a reset took back is not kept for ever, and who stands in it starts over.
+func TestWhatWasTakenBackGoes(t *testing.T) {
+	f := newFeed("run", "boot-1")
+	f.lasting(Event{Type: EventFinish, Reason: "TOOL_CALLS"})
+	within := f.read()
+	f.piece(EventToken, "wrong")
+	f.piece(EventToken, "wronger")
+	next(t, within, 2)
+	f.piece(EventReset, "")
+	f.piece(EventToken, strings.Repeat("a", maxFeedText))
+	f.piece(EventToken, "b")
+	f.end()
+	require.Less(t, f.size(), maxFeedText+10*pieceCost)
+	want := []string{"reset 0", "token " + strconv.Itoa(maxFeedText), "token 1"}
+	require.Equal(t, append([]string{"finish 0"}, want...), sizes(drain(t, f.read())))
+	require.Equal(t, append([]string{"reset 0"}, want...), sizes(drain(t, within)))
+}
+
+// sizes says of each event its type and how much text it has.
+func sizes(events []Event) []string {
+	out := make([]string, 0, len(events))
+	for _, e := range events {
+		out = append(out, e.Type+" "+strconv.Itoa(len(e.Data)))
+	}
+	return out
+}
+
+// Feeds of runs that have ended take a bounded part of memory: by their number,
+// and by what is in them, lasting or not.
+func TestFeedsOfFinishedRunsAreBounded(t *testing.T) {
+	text := strings.Repeat("x", 1<<20)
+	for name, test := range map[string]struct {
+		add  func(*Feed)
+		want int
+	}{
+		"small ones": {func(f *Feed) { f.piece(EventToken, "x") }, keepFeeds},
+		"pieces":     {func(f *Feed) { f.piece(EventToken, text) }, keepBytes>>20 - 1},
+		"results": {func(f *Feed) {
+			f.lasting(Event{Type: EventToolResult, ToolResults: []EventResult{{Result: text}}})
+		}, keepBytes>>20 - 1},
+		"calls": {func(f *Feed) {
+			f.lasting(Event{Type: EventToolCall, ToolCalls: []EventCall{{Arguments: text}}})
+		}, keepBytes>>20 - 1},
+		"one too large": {func(f *Feed) {
+			for range 40 {
+				f.lasting(Event{Type: EventApproval, Arguments: text})
+			}
+		}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := &Loop{active: map[string]*Feed{}}
+			for i := range 100 {
+				f := newFeed("run"+strconv.Itoa(i), "boot-1")
+				test.add(f)
+				f.end()
+				l.active[f.run] = f
+				l.ended(f)
+			}
+			require.Len(t, l.active, test.want)
+			require.Len(t, l.finished, test.want)
+		})
+	}
 }
 
 func next(t *testing.T, r *Reader, n int) []Event {

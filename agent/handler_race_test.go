@@ -59,7 +59,7 @@ func TestPeopleDecideWhileTheHandlerThinks(t *testing.T) {
 	p := newWorld(t).boot(plays(calls("", call("c0", "Write", "a"), call("c1", "Write", "b"))), setup{change: with(h)})
 	r := p.begin("s", "go")
 	ctx := <-asked
-	pending, err := p.Pending(t.Context(), "s")
+	pending, err := p.Pending(t.Context(), "s", carla)
 	require.NoError(t, err)
 	require.Len(t, pending, 2, "recorded before the handler was asked")
 	frames := append(until(t, r, of(agent.EventApproval)), until(t, r, of(agent.EventApproval))...)
@@ -154,7 +154,14 @@ func TestAHandlerAfterARestart(t *testing.T) {
 // handler is not asked about it.
 func TestAHandlerOverASlowLog(t *testing.T) {
 	h := says(map[string]agent.Approval{"c": {Verdict: events.VerdictModify, Arguments: []byte(`{"path":"safe"}`)}})
-	p := newWorld(t).boot(plays(calls("", call("c", "Write", "a"))), setup{judged: 1, change: with(h)})
+	p := newWorld(t).boot(plays(calls("", call("c", "Write", "a"))), setup{judged: 20 * time.Millisecond, change: with(h)})
+	p.log.inject(nil, func(ctx context.Context) error {
+		select {
+		case <-time.After(60 * time.Millisecond):
+		case <-ctx.Done():
+		}
+		return nil
+	})
 	_, _, err := p.Start(within(t), agent.Query{Session: "s", Text: "go", Principal: carla})
 	if err != nil { // the run began, and is driven all the same
 		require.ErrorIs(t, err, gate.ErrNotBack)

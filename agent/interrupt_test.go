@@ -97,7 +97,7 @@ func TestANewQueryWaitsOrSupersedes(t *testing.T) {
 	q := agent.Query{Session: "s", Text: "stop, rather this", Principal: carla, Actor: reviewer(carla)}
 	_, _, err := p.Start(within(t), q)
 	require.ErrorIs(t, err, agent.ErrBusy)
-	pending, err := p.Pending(t.Context(), "s")
+	pending, err := p.Pending(t.Context(), "s", carla)
 	require.NoError(t, err)
 	require.Len(t, pending, 1)
 	require.Equal(t, "d", pending[0].ToolCallID)

@@ -71,7 +71,8 @@ type Loop struct {
 	ctx      context.Context  // of Run, for the runs that it owns; mu
 	stopping bool             // no goroutine starts any more; mu
 	active   map[string]*Feed // by run: those that are driven, and some that have ended; mu
-	finished []string         // of active, the runs that have ended, oldest first; mu
+	finished []*Feed          // of active, those of runs that have ended, oldest first; mu
+	kept     int              // what finished weighs, in bytes; mu
 }
 
 // NewLoop returns a loop. What is missing or wrong in the options is an error;
@@ -212,8 +213,12 @@ func (l *Loop) launch(session, run string) *Feed {
 	return n.feed
 }
 
-// keepFeeds is how many feeds of finished runs stay in memory.
-const keepFeeds = 64
+// What stays in memory of runs that have ended: so many feeds, of so many bytes
+// together.
+const (
+	keepFeeds = 64
+	keepBytes = 32 << 20
+)
 
 // ended keeps the feed of a run that has ended, in the place of the oldest of
 // many. What is dropped is told anew from the log when somebody asks.
@@ -223,9 +228,10 @@ func (l *Loop) ended(feed *Feed) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.finished = append(l.finished, feed.run)
-	if len(l.finished) > keepFeeds {
-		delete(l.active, l.finished[0])
-		l.finished = slices.Delete(l.finished, 0, 1)
+	l.finished, l.kept = append(l.finished, feed), l.kept+feed.size()
+	for len(l.finished) > keepFeeds || l.kept > keepBytes {
+		oldest := l.finished[0]
+		delete(l.active, oldest.run)
+		l.finished, l.kept = slices.Delete(l.finished, 0, 1), l.kept-oldest.size()
 	}
 }

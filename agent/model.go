@@ -103,13 +103,9 @@ type Usage struct {
 	TotalTokens      int64 `json:"totalTokens"`
 }
 
-// Add returns the sum of two usages.
-func (u Usage) Add(v Usage) Usage {
-	return Usage{
-		PromptTokens:     u.PromptTokens + v.PromptTokens,
-		CompletionTokens: u.CompletionTokens + v.CompletionTokens,
-		TotalTokens:      u.TotalTokens + v.TotalTokens,
-	}
+// recorded is a usage as events have it. What is below zero is no count.
+func (u Usage) recorded() events.Usage {
+	return events.Usage{Prompt: max(0, u.PromptTokens), Completion: max(0, u.CompletionTokens), Total: max(0, u.TotalTokens)}
 }
 
 // TurnError says why a turn did not finish. Its Code is one of the classes

@@ -9,12 +9,13 @@ import (
 )
 
 // Cancel ends the unfinished run of a conversation. ErrNothing where there is
-// none.
+// none; gate.ErrUnknownSession, here as in Open and Pending, where the
+// conversation is another principal's or was never begun.
 func (l *Loop) Cancel(ctx context.Context, session, principal string, actor *events.Actor) error {
 	if err := l.owned(ctx, session, principal); err != nil {
 		return err
 	}
-	found, err := l.gate.Cancel(ctx, session, events.CauseCancelled, actor, via)
+	found, err := l.gate.Cancel(ctx, session, principal, events.CauseCancelled, actor, via)
 	if err == nil && !found {
 		err = ErrNothing
 	}
@@ -108,7 +109,10 @@ func (l *Loop) activeFeed(ctx context.Context, session, run string) (*Feed, erro
 }
 
 // Pending lists what a conversation waits for, for the 409 of a new query.
-func (l *Loop) Pending(ctx context.Context, session string) ([]Pending, error) {
+func (l *Loop) Pending(ctx context.Context, session, principal string) ([]Pending, error) {
+	if err := l.owned(ctx, session, principal); err != nil {
+		return nil, err
+	}
 	var out []Pending
 	err := l.gate.View(ctx, session, func(s *fold.Session) {
 		for _, q := range s.Requests {

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -73,7 +72,8 @@ func (d *driver) request(ctx context.Context, m Model, st state) (Request, error
 	return Request{System: system, Messages: messages, Tools: d.loop.definitions()}, nil
 }
 
-// stream asks the model, and stops it when the run is cancelled.
+// stream asks the model, and stops it when the run is cancelled or it says more
+// than can be recorded.
 func (d *driver) stream(ctx context.Context, m Model, req Request) (Turn, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -86,28 +86,33 @@ func (d *driver) stream(ctx context.Context, m Model, req Request) (Turn, error)
 			stop(errCancelledRun)
 		}
 	})
-	turn, err := m.Stream(ctx, req, d.sink)
-	if err != nil && errors.Is(context.Cause(ctx), errCancelledRun) {
+	turn, err := m.Stream(ctx, req, d.sink(stop))
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, errTooMuch):
+		return turn, tooMuch()
+	case err != nil && errors.Is(cause, errCancelledRun):
 		err = errCancelledRun
 	}
 	return turn, err
 }
 
-func (d *driver) sink(delta Delta) {
-	d.narrator.streamed = true
-	d.narrator.say(EventReasoning, delta.Reasoning)
-	d.narrator.say(EventToken, delta.Text)
+// sink shows what a model says as it comes, up to what can be recorded.
+func (d *driver) sink(stop context.CancelCauseFunc) func(Delta) {
+	said := 0
+	return func(delta Delta) {
+		if said += len(delta.Reasoning) + len(delta.Text); said > maxMessage {
+			stop(errTooMuch)
+			return
+		}
+		d.narrator.streamed = true
+		d.narrator.say(EventReasoning, delta.Reasoning)
+		d.narrator.say(EventToken, delta.Text)
+	}
 }
 
-// maxMessage bounds a model's message, so that the event that carries it fits
-// every bus.
-const maxMessage = 840 << 10
-
 func (d *driver) recordTurn(ctx context.Context, st state, m Model, turn Turn) error {
-	if len(turn.Message) > maxMessage {
-		return d.fail(ctx, st, m.Dialect(), Turn{}, &TurnError{
-			Code: CodeLimit, Message: fmt.Sprintf("the model's message has %d bytes; at most %d can be recorded, so nothing of it runs", len(turn.Message), maxMessage),
-		})
+	if why := beyond(turn); why != "" {
+		return d.fail(ctx, st, m.Dialect(), turn, &TurnError{Code: CodeLimit, Message: why})
 	}
 	round, e := d.roundDraft(st, m.Dialect(), turn)
 	e.Outcome, e.Calls = events.RoundText, len(turn.Calls)
@@ -116,18 +121,21 @@ func (d *driver) recordTurn(ctx context.Context, st state, m Model, turn Turn) e
 	}
 	ids, repairs := repair(turn.Calls)
 	e.Repairs = repairs
-	p := d.proposal(st, e.BatchID, round.ID, turn.Calls, ids)
-	p.Before = []events.Draft{round}
-	err := d.loop.gate.Propose(ctx, p)
-	if errors.Is(err, gate.ErrNotBack) {
+	var err error
+	if p := d.proposal(st, e.BatchID, round.ID, turn.Calls, ids); len(p.Calls) > 0 {
+		p.Before = []events.Draft{round}
+		err = d.loop.gate.Propose(ctx, p)
+	} else {
+		err = d.loop.gate.Record(ctx, round) // it ends work, and waits for room
+	}
+	switch {
+	case errors.Is(err, gate.ErrNotBack):
 		return d.await(ctx, e.BatchID)
-	}
-	if gate.Refused(err) {
-		return d.fail(ctx, st, m.Dialect(), turn, &TurnError{
-			Code: CodeLogRefused, Message: "the audit log takes no new work now, so nothing of this turn runs: " + err.Error(),
-		})
-	}
-	if err != nil {
+	case gate.Refused(err):
+		return d.fail(ctx, st, m.Dialect(), turn, notTaken(CodeLogRefused, "the audit log takes no new work now", err))
+	case errors.Is(err, events.ErrUnrecordable):
+		return d.fail(ctx, st, m.Dialect(), turn, notTaken(CodeLimit, "this turn cannot be recorded", err))
+	case err != nil:
 		return err
 	}
 	return d.carryTurn(ctx)
@@ -165,7 +173,7 @@ func (d *driver) roundDraft(st state, dialect string, turn Turn) (events.Draft, 
 	round, attempt := st.run.Next()
 	e := &events.RoundFinished{
 		RunID: d.run, BatchID: events.NewID(), Round: round, Attempt: attempt, Agent: mainAgent(), Dialect: dialect,
-		FinishReason: clipped(turn.Finish), Usage: events.Usage{Prompt: turn.Usage.PromptTokens, Completion: turn.Usage.CompletionTokens, Total: turn.Usage.TotalTokens},
+		FinishReason: clipped(turn.Finish), Usage: turn.Usage.recorded(),
 	}
 	draft := events.Draft{ID: events.NewID(), Session: d.session, Data: e, Causation: st.run.EventID}
 	if len(turn.Message) > 0 {
@@ -174,32 +182,6 @@ func (d *driver) roundDraft(st state, dialect string, turn Turn) (events.Draft, 
 		draft.Payloads = append(draft.Payloads, p)
 	}
 	return draft, e
-}
-
-// fail records a round that the provider cut, broke or refused: none of its
-// calls start. What had arrived is kept, to the byte.
-func (d *driver) fail(ctx context.Context, st state, dialect string, turn Turn, broken *TurnError) error {
-	if len(turn.Message) == 0 && (turn.Text != "" || turn.Reasoning != "" || len(turn.Calls) > 0) {
-		if partial, err := json.Marshal(turn); err == nil {
-			turn.Message = partial
-		}
-	}
-	if len(turn.Message) > maxMessage {
-		turn.Message = nil
-	}
-	if dialect == "" {
-		dialect = "none"
-	}
-	round, e := d.roundDraft(st, dialect, turn)
-	e.Outcome, e.Code = events.RoundFailed, clipped(broken.Code)
-	detail := events.NewPayload([]byte(broken.Message[:min(len(broken.Message), 32<<10)]))
-	e.Detail = detail.Ref(events.MediaText)
-	round.Payloads = append(round.Payloads, detail)
-	if broken.Retryable {
-		d.again = e.BatchID
-	}
-	d.loop.logger.WarnContext(ctx, "a model round failed", "session", d.session, "code", broken.Code)
-	return d.loop.gate.Record(ctx, round)
 }
 
 // repair finds what replaying a turn's message needs: an id for a call that
@@ -235,24 +217,4 @@ func (d *driver) proposal(st state, batch, cause string, calls []Call, ids []str
 		})
 	}
 	return p
-}
-
-// lost ends a run whose last round stands in the log without all of its calls.
-// They share a commit, so only a log that somebody else wrote can be so.
-func (d *driver) lost(ctx context.Context, st state) error {
-	text := fmt.Sprintf("round %d asked for %d calls, %d of them are not in the log: nothing more of it runs",
-		st.last.Round, st.last.Calls, st.missing)
-	p := events.NewPayload([]byte(text))
-	e := d.finished(st, events.FinishError)
-	e.Code, e.Detail = CodeLost, p.Ref(events.MediaText)
-	return d.loop.gate.Record(ctx, events.Draft{Session: d.session, Data: e, Payloads: []events.Payload{p}, Causation: st.run.EventID})
-}
-
-// clipped shortens what a provider said to what a name may have.
-func clipped(s string) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	for len(s) > events.MaxNameBytes {
-		s = s[:len(s)-1]
-	}
-	return strings.ToValidUTF8(s, "")
 }

@@ -25,7 +25,7 @@ type Query struct {
 
 // Start begins a run and returns its session, and a reader of its feed from
 // the beginning. ErrBusy, ErrNoModel, gate.ErrUnknownSession where the
-// conversation is another principal's.
+// conversation is another principal's: then nothing of it is touched.
 func (l *Loop) Start(ctx context.Context, q Query) (string, *Reader, error) {
 	m, err := l.model(q.Model)
 	if err != nil {
@@ -37,7 +37,7 @@ func (l *Loop) Start(ctx context.Context, q Query) (string, *Reader, error) {
 	if q.Session == "" {
 		q.Session = events.NewRequestID()
 	}
-	if err := l.owned(ctx, q.Session, q.Principal); err != nil && !errors.Is(err, gate.ErrUnknownSession) {
+	if err := l.admits(ctx, q); err != nil {
 		return "", nil, err
 	}
 	if q.Supersede {
@@ -51,6 +51,30 @@ func (l *Loop) Start(ctx context.Context, q Query) (string, *Reader, error) {
 	}
 	return q.Session, feed.read(), nil
 }
+
+// admits reports, as an error, what forbids a run and is known before anything
+// is appended: ErrBusy, and gate.ErrUnknownSession for another's conversation.
+// What comes in between, the log decides, by the same rules.
+func (l *Loop) admits(ctx context.Context, q Query) error {
+	var owner string
+	var busy bool
+	err := l.gate.View(ctx, q.Session, func(s *fold.Session) { owner, busy = s.Principal, s.Run() != nil })
+	switch {
+	case errors.Is(err, gate.ErrUnknownSession):
+		return nil // it begins with this run
+	case err != nil:
+		return err
+	case owner != "" && owner != q.Principal:
+		return unknown(q.Session)
+	case busy && !q.Supersede:
+		return ErrBusy
+	}
+	return nil
+}
+
+// unknown is what others are told of a conversation, and everybody of one that
+// was never begun.
+func unknown(session string) error { return fmt.Errorf("%w: %.80q", gate.ErrUnknownSession, session) }
 
 // begin records the start of a run and drives it. A client that goes away
 // meanwhile changes nothing: what stands in the log is driven.
@@ -69,7 +93,7 @@ func (l *Loop) begin(ctx context.Context, q Query, m Model) (*Feed, error) {
 	case reason == fold.ReasonBusy:
 		return nil, ErrBusy
 	case reason == fold.ReasonNotOwner:
-		return nil, gate.ErrUnknownSession
+		return nil, unknown(q.Session)
 	case reason != "":
 		return nil, fmt.Errorf("begin the run: the log says %s", reason)
 	}
@@ -139,7 +163,7 @@ func (l *Loop) owned(ctx context.Context, session, principal string) error {
 		return err
 	}
 	if owner != principal {
-		return fmt.Errorf("%w: %.80q", gate.ErrUnknownSession, session)
+		return unknown(session)
 	}
 	return nil
 }
@@ -150,7 +174,7 @@ const via = "chat-api"
 
 // supersede ends the unfinished run and waits for its end.
 func (l *Loop) supersede(ctx context.Context, q Query) error {
-	found, err := l.gate.Cancel(ctx, q.Session, events.CauseSuperseded, q.Actor, via)
+	found, err := l.gate.Cancel(ctx, q.Session, q.Principal, events.CauseSuperseded, q.Actor, via)
 	if err != nil || !found {
 		return err
 	}

@@ -44,6 +44,6 @@ type Output struct {
 	FullBytes int64
 	Digest    string
 	// StoppedBy says what ended the tool early ("timeout", "cancelled",
-	// "output-limit"), or "".
+	// "shutdown", "output-limit"), or "".
 	StoppedBy string
 }

@@ -1,10 +1,10 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/countersign-dev/countersign/events"
@@ -39,62 +39,34 @@ func (a *API) admit(r *http.Request, to route) (auth.Identity, error) {
 // forbid records an attempt at what somebody may not do, and says so.
 func (a *API) forbid(r *http.Request, who auth.Identity, action string, needs auth.Permission, advice string) error {
 	why := fmt.Sprintf("this needs the permission %q, which your roles do not have", needs)
-	a.record(r, &events.Access{Action: action, Actor: who.Actor(), Reason: why})
+	a.record(r, a.refused.of(who.Person), &events.Access{Action: action, Actor: who.Actor(), Reason: why})
 	return refuse(http.StatusForbidden, "forbidden", "%s: %s", why, advice)
 }
 
-// record keeps a refusal on the record. That it could not be kept is logged,
-// and changes nothing for who asked.
-func (a *API) record(r *http.Request, e *events.Access) {
-	e.Outcome, e.Via = events.AccessRefused, via
-	if err := a.opt.Recorder.Record(r.Context(), e, ""); err != nil {
-		a.logger.ErrorContext(r.Context(), "a refused attempt could not be recorded", "action", e.Action, "reason", e.Reason, "error", err)
-	}
+// recordStranger records an attempt of nobody known.
+func (a *API) recordStranger(r *http.Request, to route, why string) {
+	a.record(r, a.strange, &events.Access{Action: to.action, Reason: why})
 }
 
-// recordStranger records an attempt of nobody known. Everybody who reaches the
-// port can make those, so beyond a rate they are counted, and the count stands
-// in the next record.
-func (a *API) recordStranger(r *http.Request, to route, why string) {
-	missed, ok := a.strange.take()
+// recordWithin bounds how long a refusal waits for its record.
+const recordWithin = 5 * time.Second
+
+// record keeps a refusal on the record, also where who asked has gone away.
+// Attempts can be made without end, so beyond what the meter lets through they
+// are counted, and the count stands in the next record. That one could not be
+// kept is logged, and changes nothing for who asked.
+func (a *API) record(r *http.Request, m *meter, e *events.Access) {
+	missed, ok := m.take()
 	if !ok {
 		return
 	}
 	if missed > 0 {
-		why = fmt.Sprintf("%s (and %d more attempts without good credentials before it)", why, missed)
+		e.Reason = fmt.Sprintf("%s (and %d more refused attempts before it)", e.Reason, missed)
 	}
-	a.record(r, &events.Access{Action: to.action, Reason: why})
-}
-
-const (
-	strangers      = 20          // records about strangers at once
-	strangersEvery = time.Second // and then one each
-)
-
-// meter lets a burst through, and then one each second.
-type meter struct {
-	now func() time.Time
-
-	mu     sync.Mutex
-	full   time.Time // when a whole burst may come again; mu
-	missed int       // since the last that was let through; mu
-}
-
-func newMeter(now func() time.Time) *meter { return &meter{now: now} }
-
-// take reports whether one is let through, and how many were not before it.
-func (m *meter) take() (missed int, ok bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	now := m.now()
-	if m.full.Before(now) {
-		m.full = now
+	e.Outcome, e.Via = events.AccessRefused, via
+	ctx, done := context.WithTimeout(context.WithoutCancel(r.Context()), recordWithin)
+	defer done()
+	if err := a.opt.Recorder.Record(ctx, e, ""); err != nil {
+		a.logger.ErrorContext(ctx, "a refused attempt could not be recorded", "action", e.Action, "reason", e.Reason, "error", err)
 	}
-	if m.full.Sub(now) > (strangers-1)*strangersEvery {
-		m.missed++
-		return 0, false
-	}
-	m.full = m.full.Add(strangersEvery)
-	missed, m.missed = m.missed, 0
-	return missed, true
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/countersign-dev/countersign/events"
 	"github.com/countersign-dev/countersign/gate"
 	"github.com/countersign-dev/countersign/internal/auth"
+	"github.com/countersign-dev/countersign/internal/seats"
 )
 
 // Gate takes decisions. It is gate.Gate.
@@ -54,7 +55,8 @@ type Options struct {
 	WriteWithin time.Duration
 	// MaxBody bounds bodies in bytes; 0 means 1 MiB.
 	MaxBody int64
-	// MaxStreams bounds the open streams; 0 means 2000.
+	// MaxStreams bounds the open streams; 0 means 2000. One person may have a
+	// quarter of them, or 16 where that is more.
 	MaxStreams int
 	Logger     *slog.Logger     // nil: none
 	Clock      func() time.Time // nil: time.Now
@@ -67,8 +69,9 @@ type API struct {
 	gate    Gate
 	handler http.Handler
 	logger  *slog.Logger
-	strange *meter        // of records about requests without credentials
-	streams chan struct{} // a token for each open stream
+	strange *meter  // of records about requests without credentials
+	refused *meters // of records about what known people may not do
+	streams *seats.Seats
 	life    context.Context
 	stop    context.CancelCauseFunc
 }
@@ -80,7 +83,7 @@ func New(o Options) (*API, error) {
 	}
 	o = o.withDefaults()
 	a := &API{
-		opt: o, loop: o.Loop, gate: o.Gate, logger: o.Logger, strange: newMeter(o.Clock), streams: make(chan struct{}, o.MaxStreams),
+		opt: o, loop: o.Loop, gate: o.Gate, logger: o.Logger, strange: newMeter(o.Clock), refused: newMeters(o.Clock), streams: seats.New(o.MaxStreams),
 	}
 	a.life, a.stop = context.WithCancelCause(context.Background())
 	var err error

@@ -55,6 +55,11 @@ func (a *API) decide(w http.ResponseWriter, r *http.Request, who auth.Identity) 
 			"the decision is recorded, but was not judged in time: send it again with the same Idempotency-Key to learn what became of it").
 			with("eventId", answer.EventID)
 	}
+	if errors.Is(err, gate.ErrNotTaken) {
+		return refuse(http.StatusServiceUnavailable, "not_recorded_yet",
+			"the log did not take the decision in time (is its disk full, or its file locked?): send it again with the same Idempotency-Key").
+			with("eventId", answer.EventID)
+	}
 	if err != nil {
 		return err
 	}

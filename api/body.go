@@ -9,25 +9,16 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// bodyWithin is how long a client may take to send a body.
-const bodyWithin = 30 * time.Second
-
 // readBody reads a JSON body: application/json alone, in UTF-8, not encoded,
-// not beyond the bound.
+// not beyond the bound. How long that may take is the server's to say.
 func (a *API) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if err := checkMedia(r.Header); err != nil {
 		return nil, err
 	}
-	// A server has its own deadline, if any, for the whole; recorders of tests
-	// have none.
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(bodyWithin))
-	defer func() { _ = control.SetReadDeadline(time.Time{}) }()
 	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, a.opt.MaxBody))
 	var tooLong *http.MaxBytesError
 	switch {

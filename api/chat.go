@@ -27,7 +27,7 @@ func (a *API) ask(w http.ResponseWriter, r *http.Request, who auth.Identity) err
 	if err != nil {
 		return err
 	}
-	leave, err := a.enter()
+	leave, err := a.enter(who)
 	if err != nil {
 		return err
 	}
@@ -35,20 +35,23 @@ func (a *API) ask(w http.ResponseWriter, r *http.Request, who auth.Identity) err
 	conversation, reader, err := a.loop.Start(r.Context(), q)
 	switch {
 	case errors.Is(err, agent.ErrBusy):
-		return a.busy(r.Context(), q.Session)
+		return a.busy(r.Context(), q)
 	case errors.Is(err, gate.ErrNotBack):
 		return refuse(http.StatusServiceUnavailable, "not_judged_yet", "the run is recorded and goes on, but did not come back in time: read it with GET").
 			with("conversationId", conversation)
 	case err != nil:
 		return err
+	case a.life.Err() != nil:
+		return refuse(http.StatusServiceUnavailable, "stopping", "agentd stops: the run is recorded and goes on when it serves again: read it with GET then").
+			with("conversationId", conversation)
 	}
 	a.stream(w, r, conversation, reader)
 	return nil
 }
 
 // busy lists what a conversation waits for.
-func (a *API) busy(ctx context.Context, session string) error {
-	pending, err := a.loop.Pending(ctx, session)
+func (a *API) busy(ctx context.Context, q agent.Query) error {
+	pending, err := a.loop.Pending(ctx, q.Session, q.Principal)
 	if err != nil {
 		return err
 	}
@@ -126,7 +129,7 @@ func (a *API) bypass(r *http.Request, who auth.Identity, reason string) error {
 		return badRequest(`member "bypassReason" is missing or blank: a bypass needs a reason`)
 	}
 	const why = "bypass is not in this version"
-	a.record(r, &events.Access{Action: "bypass", Actor: who.Actor(), Reason: why})
+	a.record(r, a.refused.of(who.Person), &events.Access{Action: "bypass", Actor: who.Actor(), Reason: why})
 	return refuse(http.StatusForbidden, "forbidden", "%s: send the query without \"bypassApproval\"", why)
 }
 
@@ -136,7 +139,7 @@ func (a *API) resume(w http.ResponseWriter, r *http.Request, who auth.Identity) 
 	if err := checkConversation(conversation); err != nil {
 		return err
 	}
-	leave, err := a.enter()
+	leave, err := a.enter(who)
 	if err != nil {
 		return err
 	}

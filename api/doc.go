@@ -20,6 +20,11 @@
 // and whoever loses it resumes with Last-Event-ID. Nothing that happens to a
 // connection changes a run.
 //
+// How long a body may take to come is for the server to bound, by a read
+// deadline of each request. Its requests should outlive the wish to stop: Stop
+// ends the streams, and all else is answered in a moment. A request whose
+// context ends all the same is answered with 503, never with an empty 200.
+//
 // A decision is answered after the log has judged it. Its actor is who was
 // authenticated, whatever the body says: a body has no member for it.
 //

@@ -58,6 +58,7 @@ func outside(err error) *problem {
 		{events.ErrLogStopped, http.StatusServiceUnavailable, "log_stopped"},
 		{events.ErrRefused, http.StatusServiceUnavailable, "log_refused"},
 		{gate.ErrNotBack, http.StatusServiceUnavailable, "not_judged_yet"},
+		{context.Canceled, http.StatusServiceUnavailable, "cut_off"},
 	} {
 		if errors.Is(err, row.err) {
 			return refuse(row.status, row.code, "%v", err)
@@ -66,12 +67,17 @@ func outside(err error) *problem {
 	return refuse(http.StatusServiceUnavailable, "failed", "agentd could not do it now: its log says why; try again")
 }
 
-// fail answers with an error. Who has gone away gets none.
+// fail answers with an error. A request whose context has ended is answered as
+// well: who has gone away does not hear it, and to everybody else no answer
+// would look like success.
 func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	p := outside(err)
+	if cut := context.Cause(r.Context()); cut != nil && (p.code == "failed" || p.code == "cut_off") {
+		p = outside(fmt.Errorf("the request was not done to its end: %w", cut))
+	}
 	switch {
-	case r.Context().Err() != nil && errors.Is(err, context.Cause(r.Context())):
-		return
+	case p.code == "cut_off":
+		a.logger.DebugContext(r.Context(), "a client went away", "path", r.URL.Path, "error", err)
 	case p.code == "failed":
 		a.logger.ErrorContext(r.Context(), "a request failed", "path", r.URL.Path, "error", err)
 	case p.status == http.StatusServiceUnavailable:

@@ -41,6 +41,7 @@ func TestWhatTheGateAnswers(t *testing.T) {
 		"a quorum":   {gate.Answer{Accepted: true, Needed: 1}, nil, 200, `{"accepted":true,"needed":1}`},
 		"refused":    {gate.Answer{Reason: "no"}, nil, 200, `{"accepted":false,"reason":"no"}`},
 		"not back":   {gate.Answer{EventID: "e-1"}, fmt.Errorf("%w within 10s", gate.ErrNotBack), 503, `"eventId":"e-1"`},
+		"no room":    {gate.Answer{EventID: "e-1"}, fmt.Errorf("%w: x", gate.ErrNotTaken), 503, `"code":"not_recorded_yet"`},
 		"stopped":    {gate.Answer{}, fmt.Errorf("append: %w", events.ErrLogStopped), 503, `"log_stopped"`},
 		"full":       {gate.Answer{}, events.ErrRefused, 503, `"log_refused"`},
 		"a bad disk": {gate.Answer{}, errors.New("/data/journal.db: disk I/O error"), 503, `"failed"`},

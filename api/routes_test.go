@@ -165,7 +165,27 @@ func TestManyStrangers(t *testing.T) {
 	acts := h.access.all()
 	require.Len(t, acts, 21)
 	require.Equal(t, "no credentials", acts[19].Reason)
-	require.Equal(t, "unknown or expired credentials (and 30 more attempts without good credentials before it)", acts[20].Reason)
+	require.Equal(t, "unknown or expired credentials (and 30 more refused attempts before it)", acts[20].Reason)
+}
+
+// So it is with people who may not: each has a measure of their own.
+func TestManyRefusalsOfOnePerson(t *testing.T) {
+	var now atomic.Int64 // seconds
+	h := newHouse(t, options{script: oneCall, change: func(o *api.Options) {
+		o.Clock = func() time.Time { return time.Unix(now.Load(), 0) }
+	}})
+	for range 50 {
+		require.Equal(t, http.StatusForbidden, h.post(carla, `{}`).status)
+	}
+	require.Len(t, h.access.all(), 20)
+	h.post(mallory, `{}`)
+	require.Len(t, h.access.all(), 21, "another's refusal is not lost among them")
+	now.Add(1)
+	a := h.do(h.request(carla, http.MethodPost, "/chat/stream", `{"query":"x","bypassApproval":true}`))
+	require.Equal(t, http.StatusForbidden, a.status)
+	last := h.access.all()[21]
+	require.Equal(t, "bypass", last.Action)
+	require.Contains(t, last.Reason, "(and 30 more refused attempts before it)")
 }
 
 // An authentication database that cannot be asked lets nobody in.

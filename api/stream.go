@@ -10,23 +10,28 @@ import (
 	"time"
 
 	"github.com/countersign-dev/countersign/agent"
+	"github.com/countersign-dev/countersign/internal/auth"
+	"github.com/countersign-dev/countersign/internal/seats"
 )
 
 // errQuiet: a stream has had nothing to say for the heartbeat interval.
 var errQuiet = errors.New("nothing to say")
 
 // enter takes a place among the open streams, and gives it back.
-func (a *API) enter() (leave func(), err error) {
+func (a *API) enter(who auth.Identity) (leave func(), err error) {
 	if a.life.Err() != nil {
 		return nil, context.Cause(a.life)
 	}
-	select {
-	case a.streams <- struct{}{}:
-		return func() { <-a.streams }, nil
-	default:
+	leave, err = a.streams.Take(who.Person)
+	switch {
+	case errors.Is(err, seats.ErrYours):
+		return nil, refuse(http.StatusTooManyRequests, "too_many_streams",
+			"you have %d streams open, which is the bound for one: close some, or try again", a.streams.Each())
+	case err != nil:
 		return nil, refuse(http.StatusServiceUnavailable, "too_many_streams",
 			"%d streams are open, which is the bound: close some, or try again", a.opt.MaxStreams)
 	}
+	return leave, nil
 }
 
 // stream tells a run to a client until the run or the client has ended, or
@@ -40,6 +45,9 @@ func (a *API) stream(w http.ResponseWriter, r *http.Request, conversation string
 	err := out.open(conversation)
 	for err == nil {
 		err = a.tell(ctx, out, from)
+	}
+	if a.life.Err() != nil { // the last word is where to go on, also where nothing was told yet
+		err = errors.Join(err, out.send(from.LastID(), agent.Event{Type: agent.EventHeartbeat}))
 	}
 	a.logger.DebugContext(ctx, "a stream has ended", "conversation", conversation, "after", from.LastID(), "because", err)
 }

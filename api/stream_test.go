@@ -132,11 +132,27 @@ func TestStreamsEndWhenAgentdStops(t *testing.T) {
 	s := h.ask(`{"query":"go"}`)
 	shown := s.until("heartbeat")
 	h.api.Stop()
-	require.NotContains(t, types(s.rest()), "finish STOP")
+	rest := s.rest()
+	require.NotContains(t, types(rest), "finish STOP")
+	all := append(shown, rest...)
+	last := all[len(all)-1]
+	require.Equal(t, []string{"heartbeat", all[len(all)-2].ID}, []string{last.Type, last.ID}, "the place to resume from")
 	a := h.do(h.get(s.conversation(), shown[0].ID))
 	require.Equal(t, http.StatusServiceUnavailable, a.status)
 	require.Equal(t, "stopping", a.code(t))
 	require.Equal(t, "1", a.header.Get("Retry-After"))
+}
+
+// One agent's streams leave room for those of the others.
+func TestOneAgentCannotTakeAllStreams(t *testing.T) {
+	h := newHouse(t, options{script: twoCalls, change: func(o *api.Options) { o.MaxStreams = 20 }})
+	h.ask(`{"query":"go","conversationId":"c"}`).until("approval_request")
+	for range 15 {
+		h.resume("c", "").until("approval_request")
+	}
+	a := h.do(h.get("c", ""))
+	require.Equal(t, []any{http.StatusTooManyRequests, "too_many_streams"}, []any{a.status, a.code(t)})
+	h.open(h.request(mallory, http.MethodPost, "/chat/stream", `{"query":"go","conversationId":"d"}`)).until("approval_request")
 }
 
 func TestOpenStreamsAreBounded(t *testing.T) {

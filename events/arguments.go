@@ -6,12 +6,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MaxDepth bounds the nesting of arguments.
-const MaxDepth = 64
+// The bounds of arguments beyond their size. A number of a few bytes can stand
+// for more digits than any memory holds: what calculates with it (a schema, a
+// tool, a page) must not meet one. The bounds leave room for every float64, and
+// for integers far beyond 64 bits.
+const (
+	MaxDepth       = 64   // levels of nesting
+	MaxNumberBytes = 1024 // of one number as it is written
+	MaxExponent    = 400  // magnitude of what follows a number's e
+)
 
 // ErrArguments is the class of errors of DecodeArguments: the text is kept and
 // shown, the call gets an error result, and nobody is asked.
@@ -29,7 +38,8 @@ type Arguments struct {
 
 // DecodeArguments reads the arguments of a call. Absent, null and empty are
 // {}. It refuses what is not one JSON object (RFC 8259), repeated names,
-// invalid UTF-8, and nesting beyond MaxDepth.
+// invalid UTF-8, nesting beyond MaxDepth, and numbers beyond MaxNumberBytes or
+// MaxExponent. Numbers within the bounds keep their spelling.
 func DecodeArguments(text []byte) (Arguments, error) {
 	// JSON's white space alone: bytes.TrimSpace would take a no-break space.
 	if trimmed := bytes.Trim(text, " \t\r\n"); len(trimmed) == 0 || string(trimmed) == "null" {
@@ -67,12 +77,28 @@ func decodeValue(dec *jsontext.Decoder) (any, error) {
 	case '"':
 		return tok.String(), nil
 	case '0':
-		return stdjson.Number(tok.String()), nil
+		n := stdjson.Number(tok.String())
+		return n, CheckNumber(n)
 	case 'n':
 		return nil, nil //nolint:nilnil // JSON null is a value
 	default:
 		return tok.Bool(), nil
 	}
+}
+
+// CheckNumber refuses a JSON number that nobody should calculate with: one
+// beyond MaxNumberBytes or MaxExponent.
+func CheckNumber(n stdjson.Number) error {
+	if len(n) > MaxNumberBytes {
+		return fmt.Errorf("a number of %d bytes; at most %d are allowed", len(n), MaxNumberBytes)
+	}
+	if at := strings.IndexAny(string(n), "eE"); at >= 0 {
+		exponent, err := strconv.Atoi(string(n[at+1:]))
+		if err != nil || max(exponent, -exponent) > MaxExponent {
+			return fmt.Errorf("the number %.40s has an exponent beyond %d", n, MaxExponent)
+		}
+	}
+	return nil
 }
 
 func decodeObject(dec *jsontext.Decoder) (any, error) {

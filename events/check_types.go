@@ -168,7 +168,7 @@ func (e *Person) check() error { return first(name("person", e.Person), ref("nam
 func (*Boot) Type() Type     { return TypeBoot }
 func (e *Boot) refs() []*Ref { return nil }
 func (e *Boot) check() error {
-	return first(heads(e.Previous), labels("last_boot", e.LastBoot),
+	return first(heads(e.Previous), labels("last_boot", e.LastBoot, "beside", e.Beside),
 		names("boot_id", e.BootID, "node", e.Node, "version", e.Version, "go_version", e.GoVersion, "isolation", e.Isolation, "bus", e.Bus))
 }
 

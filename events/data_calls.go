@@ -108,6 +108,6 @@ type ToolResult struct {
 	Rule       string `json:"rule,omitzero"`
 	Result     *Ref   `json:"result,omitzero"`
 	DurationMS int64  `json:"duration_ms"`         // of the execution; 0 without a start
-	StoppedBy  string `json:"stopped_by,omitzero"` // "timeout", "cancelled", "output-limit"
+	StoppedBy  string `json:"stopped_by,omitzero"` // "timeout", "cancelled", "shutdown", "output-limit"
 	Executor   string `json:"executor,omitzero"`   // that of the start; "" without one
 }

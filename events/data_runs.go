@@ -168,6 +168,7 @@ type Boot struct {
 	Clock     Time   `json:"clock"`              // the wall clock
 	Isolation string `json:"isolation"`
 	Bus       string `json:"bus"`
+	Beside    string `json:"beside,omitzero"` // files of another log that were found beside this one
 }
 
 // Alive says that a process still runs. Version 1.

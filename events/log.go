@@ -1,6 +1,9 @@
 package events
 
-import "errors"
+import (
+	"errors"
+	"slices"
+)
 
 // Entry is a record as one node's journal holds it. Row is local to the node:
 // it orders, and is never shown.
@@ -25,9 +28,30 @@ var (
 	// ErrLogStopped: the log takes nothing any more until the process is
 	// started again.
 	ErrLogStopped = errors.New("the log has stopped")
+	// ErrUnrecordable: what was to be appended can never be recorded as it is,
+	// because it is malformed or beyond a bound. Nothing was appended, and to try
+	// again is of no use.
+	ErrUnrecordable = errors.New("this cannot be recorded")
 	// ErrNoPayload: there is no such payload, or it was erased.
 	ErrNoPayload = errors.New("no such payload")
 )
+
+// Begins reports whether an append begins work: whether any of its drafts does.
+// One with From counts as those beside it, since it answers what is minted in
+// the same append. The start of a call that people approved begins nothing: what
+// they were told is granted is carried out, in the room that is kept for what
+// ends work.
+func Begins(drafts ...Draft) bool {
+	return slices.ContainsFunc(drafts, func(d Draft) bool {
+		if d.Data == nil || d.From != nil {
+			return false
+		}
+		if start, ok := d.Data.(*ToolStarted); ok && start.Warrant.Kind == WarrantDecision {
+			return false
+		}
+		return d.Data.Type().Begins()
+	})
+}
 
 // Begins reports whether events of the type begin work (admission refuses them
 // at once when room is short) or end it (room is kept, and they wait for it).

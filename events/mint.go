@@ -59,15 +59,15 @@ func NewID() string { return uuid.Must(uuid.NewV7()).String() }
 // nobody guesses one.
 func NewRequestID() string { return uuid.Must(uuid.NewRandom()).String() }
 
-// Mint encodes drafts, in order, all or none: after an error no sequence
-// number is used.
+// Mint encodes drafts, in order, all or none: after an error, which is always
+// ErrUnrecordable, no sequence number is used.
 func (m *Minter) Mint(drafts ...Draft) ([]Minted, error) {
 	minted := make([]Minted, 0, len(drafts))
 	used := map[string]uint64{}
 	for i, d := range drafts {
 		one, err := m.mint(d, minted, m.next[d.Session]+used[d.Session])
 		if err != nil {
-			return nil, fmt.Errorf("mint event %d of %d: %w", i+1, len(drafts), err)
+			return nil, fmt.Errorf("mint event %d of %d: %w: %w", i+1, len(drafts), ErrUnrecordable, err)
 		}
 		used[d.Session]++
 		minted = append(minted, one)

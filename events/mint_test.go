@@ -102,6 +102,7 @@ func TestMintRefuses(t *testing.T) {
 			minted, err := m.Mint(eventstest.Sample(events.TypeAlive), tc.draft)
 			require.ErrorContains(t, err, "mint event 2 of 2: ")
 			require.ErrorContains(t, err, tc.want)
+			require.ErrorIs(t, err, events.ErrUnrecordable)
 			require.Nil(t, minted)
 		})
 	}

@@ -1,5 +1,7 @@
 package events
 
+import "math"
+
 // The parts that several event types share.
 
 // Warrant names what permitted a start. Decision is the id of the decision
@@ -62,4 +64,18 @@ type Usage struct {
 	Prompt     int64 `json:"prompt"`
 	Completion int64 `json:"completion"`
 	Total      int64 `json:"total"`
+}
+
+// Add returns the sum of two usages. A count that would pass the largest number
+// stays there: what providers say is no reason for a sum that nobody can record.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{Prompt: sum(u.Prompt, v.Prompt), Completion: sum(u.Completion, v.Completion), Total: sum(u.Total, v.Total)}
+}
+
+// sum adds two counts; neither is negative.
+func sum(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
 }

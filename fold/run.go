@@ -51,10 +51,10 @@ func (s *Session) RunOver(id string) bool {
 
 func (s *Session) runStarted(r Record, e *events.RunStarted) Outcome {
 	switch {
+	case s.Principal != "" && s.Principal != e.Principal:
+		return not(ReasonNotOwner) // first: a stranger learns nothing else of the conversation
 	case s.Run() != nil:
 		return not(ReasonBusy)
-	case s.Principal != "" && s.Principal != e.Principal:
-		return not(ReasonNotOwner)
 	case slices.ContainsFunc(s.Runs, func(o *Run) bool { return o.ID == e.RunID }):
 		return not(ReasonRepeated)
 	}
@@ -103,13 +103,11 @@ func (r *Run) Last() *Round {
 	return r.Rounds[len(r.Rounds)-1]
 }
 
-// Usage returns the tokens of all rounds.
+// Usage returns the tokens of all rounds; see events.Usage.Add.
 func (r *Run) Usage() events.Usage {
 	var u events.Usage
 	for _, o := range r.Rounds {
-		u.Prompt += o.Usage.Prompt
-		u.Completion += o.Usage.Completion
-		u.Total += o.Usage.Total
+		u = u.Add(o.Usage)
 	}
 	return u
 }

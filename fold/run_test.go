@@ -1,6 +1,7 @@
 package fold_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,7 +20,8 @@ func TestRuns(t *testing.T) {
 		{"one after the other", after(running, step{1, finishes("r"), ""}, step{2, runs("q", "carla"), ""})},
 		{"an id twice", after(running, step{1, finishes("r"), ""}, step{2, runs("r", "carla"), fold.ReasonRepeated})},
 		{"another principal", after(running, step{1, finishes("r"), ""}, step{2, runs("q", "dora"), fold.ReasonNotOwner})},
-		{"another principal at once", after(running, step{1, runs("q", "dora"), fold.ReasonBusy})},
+		{"another principal at once", after(running, step{1, runs("q", "dora"), fold.ReasonNotOwner})},
+		{"another principal, with an id that is taken", after(running, step{1, runs("r", "dora"), fold.ReasonNotOwner})},
 		{"a run in another's conversation, begun by a call", []step{{0, call(), ""}, {1, runs("r", "dora"), fold.ReasonNotOwner}}},
 		{"finished twice", after(running, step{1, finishes("r"), ""}, step{2, finishes("r"), fold.ReasonUnknownRun})},
 		{"another one finished", after(running, step{1, finishes("q"), fold.ReasonUnknownRun})},
@@ -75,6 +77,18 @@ func TestWhatARunKnows(t *testing.T) {
 	require.Equal(t, b.Runs[0].EndedAt, b.Last)
 }
 
+// A sum of counts that no number holds is the largest, never a negative one.
+func TestUsageAddsUpToTheLargestNumber(t *testing.T) {
+	b := write(t, step{0, runs("r", "carla"), ""})
+	for n := range 3 {
+		d := round("r", ident(n), n+1, 1, events.RoundCalls)(b)
+		d.Data.(*events.RoundFinished).Usage = events.Usage{Prompt: math.MaxInt64 - 1, Completion: int64(n), Total: math.MaxInt64}
+		require.True(t, b.add(d).Counts)
+	}
+	require.Equal(t, events.Usage{Prompt: math.MaxInt64, Completion: 3, Total: math.MaxInt64}, b.Run().Usage())
+	require.True(t, b.add(events.Draft{Data: &events.RunFinished{RunID: "r", Reason: events.FinishStop, Usage: b.Run().Usage()}}).Counts)
+}
+
 func TestCallsAndRequests(t *testing.T) {
 	other := func(e *events.ToolCall) { e.Principal = "dora" }
 	next := func(e *events.ToolCall) { e.Index = 1 }
@@ -87,6 +101,7 @@ func TestCallsAndRequests(t *testing.T) {
 		{"a key twice", after(called, step{1, call(), fold.ReasonRepeated})},
 		{"a key twice, after its end", after(asked, step{1, ends(events.StatusError, events.CauseGateError), ""}, step{2, call(), fold.ReasonRepeated})},
 		{"another principal", after(called, step{1, call(next, other), fold.ReasonNotOwner})},
+		{"another principal, with a key that is taken", after(called, step{1, call(other), fold.ReasonNotOwner})},
 		{"another principal than the run's", []step{{0, runs("r", "carla"), ""}, {1, call(inRun("r"), other), fold.ReasonNotOwner}}},
 		{"an unknown run", []step{{0, call(inRun("r")), fold.ReasonUnknownRun}}},
 		{"a finished run", []step{{0, runs("r", "carla"), ""}, {1, finishes("r"), ""}, {2, call(inRun("r")), fold.ReasonUnknownRun}}},

@@ -128,10 +128,10 @@ func ofAnotherBuild(err error) bool {
 
 func (s *Session) call(r Record, e *events.ToolCall) Outcome {
 	switch {
+	case s.Principal != "" && s.Principal != e.Principal:
+		return not(ReasonNotOwner) // first, as for a run
 	case s.Calls[e.CallKey] != nil:
 		return not(ReasonRepeated)
-	case s.Principal != "" && s.Principal != e.Principal:
-		return not(ReasonNotOwner)
 	case e.RunID != "" && !s.runs(e.RunID):
 		return not(ReasonUnknownRun)
 	}

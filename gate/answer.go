@@ -65,7 +65,7 @@ func (g *Gate) answerAt(s *session, r Ruling, decision string, o fold.Outcome) (
 	case first != nil && first.EventID != decision:
 		return Answer{Reason: keyUsed, EventID: decision}, nil
 	}
-	return Answer{Reason: g.whyNot(q, r, o.Reason), EventID: decision}, nil
+	return Answer{Reason: g.whyNot(s.Session, q, r, o.Reason), EventID: decision}, nil
 }
 
 // modification waits for what a modification that counts became.
@@ -80,7 +80,7 @@ func (g *Gate) modification(ctx context.Context, s *session, r Ruling, decision 
 				return false
 			}
 		}
-		answer.Accepted, answer.Needed, answer.Reason = g.became(q, decision)
+		answer.Accepted, answer.Needed, answer.Reason = g.became(f, q, decision)
 		return true
 	})
 	if errors.Is(err, ErrNotBack) || errors.Is(err, context.DeadlineExceeded) {
@@ -91,7 +91,7 @@ func (g *Gate) modification(ctx context.Context, s *session, r Ruling, decision 
 
 // became says whether a modification's text was put to the vote: it may be the
 // current one, or have been changed again since.
-func (g *Gate) became(q *fold.Request, decision string) (accepted bool, needed int, reason string) {
+func (g *Gate) became(s *fold.Session, q *fold.Request, decision string) (accepted bool, needed int, reason string) {
 	for _, v := range q.Revisions {
 		switch {
 		case v.Modification != decision:
@@ -102,7 +102,7 @@ func (g *Gate) became(q *fold.Request, decision string) (accepted bool, needed i
 		}
 	}
 	if q.State != fold.Pending {
-		return false, 0, g.ended(q)
+		return false, 0, g.ended(s, q)
 	}
 	return false, 0, "the arguments were changed by someone else meanwhile; look at the request again"
 }

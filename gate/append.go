@@ -41,6 +41,21 @@ func (b *submission) append(ctx context.Context) error {
 	return err
 }
 
+// post is append that waits no longer than JudgedWithin for room in the log.
+// What begins work never waits for any.
+func (b *submission) post(ctx context.Context) error {
+	if events.Begins(b.drafts...) {
+		return b.append(ctx)
+	}
+	within, cancel := context.WithTimeout(ctx, b.gate.opt.JudgedWithin)
+	defer cancel()
+	err := b.append(within)
+	if err != nil && ctx.Err() == nil && within.Err() != nil {
+		return fmt.Errorf("%w: %w", ErrNotTaken, err)
+	}
+	return err
+}
+
 // append makes drafts of one session durable and waits until the fold has
 // judged them. It returns one outcome a draft.
 func (g *Gate) append(ctx context.Context, id string, drafts ...events.Draft) ([]fold.Outcome, error) {
@@ -49,7 +64,7 @@ func (g *Gate) append(ctx context.Context, id string, drafts ...events.Draft) ([
 		return nil, err
 	}
 	defer b.close()
-	if err := b.append(ctx); err != nil {
+	if err := b.post(ctx); err != nil {
 		return nil, err
 	}
 	return b.judged(ctx)

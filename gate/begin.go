@@ -72,9 +72,9 @@ func (g *Gate) runBegun(ctx context.Context, session string, p plan, run Run) (r
 	}
 	runCtx, release := g.running(ctx, callID{session, p.call.CallKey}, p.call.RunID)
 	defer release()
-	if runCtx.Err() != nil { // no tool need begin to be stopped
+	if runCtx.Err() != nil { // no tool need begin to be stopped; perform says why
 		run = func(context.Context, []byte) Output {
-			return Output{Content: []byte("The call was stopped before the tool began." + notRun), Failed: true, StoppedBy: "cancelled"}
+			return Output{Content: []byte("The call was stopped before the tool began." + notRun), Failed: true}
 		}
 	}
 	return true, g.perform(ctx, runCtx, session, p, arguments, run)

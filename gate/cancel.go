@@ -8,12 +8,13 @@ import (
 	"github.com/countersign-dev/countersign/fold"
 )
 
-// Cancel ends the unfinished run of a session: in one commit the run is
-// cancelled and its pending requests are declined for the same cause; started
-// calls are told to stop. It reports whether there was such a run; one that is
-// cancelled already stays so.
-func (g *Gate) Cancel(ctx context.Context, session string, cause events.Cause, actor *events.Actor, via string) (bool, error) {
-	drafts, found, err := g.cancelDrafts(ctx, session, cause, actor, via)
+// Cancel ends the unfinished run of a principal's session: in one commit the
+// run is cancelled and its pending requests are declined for the same cause;
+// started calls are told to stop. It reports whether there was such a run; one
+// that is cancelled already stays so. ErrUnknownSession where the session is
+// another principal's: an owner never changes, so what is found here holds.
+func (g *Gate) Cancel(ctx context.Context, session, principal string, cause events.Cause, actor *events.Actor, via string) (bool, error) {
+	drafts, found, err := g.cancelDrafts(ctx, session, principal, cause, actor, via)
 	if err != nil || len(drafts) == 0 {
 		return found, err
 	}
@@ -23,7 +24,7 @@ func (g *Gate) Cancel(ctx context.Context, session string, cause events.Cause, a
 	return true, nil
 }
 
-func (g *Gate) cancelDrafts(ctx context.Context, session string, cause events.Cause, actor *events.Actor, via string) (drafts []events.Draft, found bool, err error) {
+func (g *Gate) cancelDrafts(ctx context.Context, session, principal string, cause events.Cause, actor *events.Actor, via string) (drafts []events.Draft, found bool, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	s, err := g.load(ctx, session)
@@ -32,7 +33,10 @@ func (g *Gate) cancelDrafts(ctx context.Context, session string, cause events.Ca
 	}
 	defer g.unload(s)
 	run := s.Run()
-	if run == nil {
+	switch {
+	case s.Principal != "" && s.Principal != principal:
+		return nil, false, fmt.Errorf("%w: %.80q", ErrUnknownSession, session)
+	case run == nil:
 		return nil, false, nil
 	}
 	if run.Cancelled == nil {

@@ -29,7 +29,7 @@ func (h *house) begin(t *testing.T, session, run string) {
 
 func (h *house) cancel(t *testing.T, session string, cause events.Cause) bool {
 	t.Helper()
-	found, err := h.Cancel(t.Context(), session, cause, nil, "test")
+	found, err := h.Cancel(t.Context(), session, "p-carla", cause, nil, "test")
 	require.NoError(t, err)
 	return found
 }
@@ -54,6 +54,20 @@ func TestCancelBeforeTheStart(t *testing.T) {
 		}
 		require.Contains(t, h.refused(t, ruling(h.request(t, "s", 0), events.VerdictApprove, alice)), "request was")
 	}
+}
+
+// Who does not own a conversation cannot end what runs in it.
+func TestCancelOfAnothersRun(t *testing.T) {
+	h := open(t, newMemLog(time.Now), "b1", time.Minute)
+	h.begin(t, "s", "r")
+	require.NoError(t, h.Propose(t.Context(), proposal("s", "r", "Bash")))
+	before := len(h.log.all())
+	for _, stranger := range []string{"p-dora", ""} {
+		_, err := h.Cancel(t.Context(), "s", stranger, events.CauseCancelled, nil, "test")
+		require.ErrorIs(t, err, gate.ErrUnknownSession)
+	}
+	require.Len(t, h.log.all(), before)
+	require.Equal(t, fold.Pending, h.request(t, "s", 0).State)
 }
 
 // A call that waits is told at once; one that runs is told to stop, and what

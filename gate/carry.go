@@ -29,7 +29,7 @@ type Output struct {
 	FullBytes  int64
 	FullDigest events.Digest
 	Failed     bool
-	StoppedBy  string // "timeout", "cancelled", "output-limit", or ""
+	StoppedBy  string // "timeout", "cancelled", "shutdown", "output-limit", or ""
 }
 
 // Carry carries a proposed call to its result and returns when that is

@@ -35,6 +35,41 @@ func TestATimeOutThatIsTooEarly(t *testing.T) {
 	})
 }
 
+// While the log's clock stands still, ends that are too early do not flood it.
+func TestALogWhoseClockStandsStill(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		log := newMemLog(func() time.Time { return began.Add(max(0, time.Since(began)-2*time.Hour)) })
+		h := open(t, log, "b1", 3*time.Second)
+		h.propose(t, "s", "Bash")
+		var ran atomic.Int32
+		r, _ := h.carry(t, "s", 0, ok(&ran))
+		require.Equal(t, events.StatusExpired, r.Status)
+		require.InDelta(t, 2*time.Hour.Seconds(), time.Since(began).Seconds(), 61)
+		require.Less(t, log.count(events.TypeDecision), 150)
+	})
+}
+
+// A log that is ahead of the wall clock, because that was put back, is ahead
+// after a restart as well: what waits is neither longer nor shorter for it.
+func TestALogThatIsAheadOfTheWallClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log, began := newMemLog(func() time.Time { return time.Now().Add(time.Hour) }), time.Now()
+		h := open(t, log, "b1", time.Minute)
+		h.propose(t, "s", "Bash")
+		h.stop()
+		<-time.After(20 * time.Second)
+		_, err := log.as(hand).Append(t.Context(), events.Draft{Data: &events.Shutdown{BootID: "b1", Reason: "asked", Heads: []events.Head{}}})
+		require.NoError(t, err)
+		h = open(t, log, "b2", time.Minute)
+		var ran atomic.Int32
+		r, _ := h.carry(t, "s", 0, ok(&ran))
+		require.Equal(t, events.StatusExpired, r.Status)
+		require.InDelta(t, 60, time.Since(began).Seconds(), 0.1)
+		require.Equal(t, 1, log.count(events.TypeDecision))
+	})
+}
+
 // A person who answers in the log's time counts, whatever the gate's own clock
 // says.
 func TestTheLogsClockJudges(t *testing.T) {

@@ -15,6 +15,10 @@ import (
 const (
 	// tooSoon is how long what is due stays queued while it is being ended.
 	tooSoon = 50 * time.Millisecond
+	// firstEarly and lastEarly bound the wait, which doubles, after an end that
+	// the log found too early: its clock may stand still.
+	firstEarly = 20 * time.Millisecond
+	lastEarly  = time.Minute
 	// afterFailure is how long to wait before an end is tried again that the
 	// log did not take.
 	afterFailure = time.Second
@@ -32,6 +36,7 @@ type deadlines struct {
 type deadline struct {
 	at               time.Time
 	session, request string
+	early            int // how often the log found it too early
 	index            int
 }
 
@@ -51,10 +56,7 @@ func (d *deadlines) set(session, request string, at time.Time) {
 		d.byID[request] = e
 		heap.Push(&d.queue, e)
 	}
-	select {
-	case d.moved <- struct{}{}:
-	default:
-	}
+	d.tell()
 }
 
 // drop takes a request out and reports whether it was queued.
@@ -68,6 +70,30 @@ func (d *deadlines) drop(request string) bool {
 	delete(d.byID, request)
 	heap.Remove(&d.queue, e.index)
 	return true
+}
+
+// early puts off what the log found too early: for what its clock leaves, and
+// the longer the more often that happened.
+func (d *deadlines) early(request string, left time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	e := d.byID[request]
+	if e == nil {
+		return
+	}
+	left = max(left, min(firstEarly<<min(e.early, 16), lastEarly))
+	e.early++
+	e.at = time.Now().Add(left + time.Millisecond)
+	heap.Fix(&d.queue, e.index)
+	d.tell()
+}
+
+// tell says that the head may have changed. mu is held.
+func (d *deadlines) tell() {
+	select {
+	case d.moved <- struct{}{}:
+	default:
+	}
 }
 
 // session returns the session of a request that is queued, or "".
@@ -128,13 +154,13 @@ func (h *deadlineHeap) Pop() any {
 
 // schedule queues the end of a pending request. A live request waits its whole
 // time on the monotonic clock from when it came back; one found at a start
-// waits what the log's clock leaves of it. One whose run is over is due now.
-// mu is held.
+// waits what the log's clock leaves of it: that is the wall clock, or the log's
+// end where that is ahead. One whose run is over is due now. mu is held.
 func (g *Gate) schedule(s *session, q *fold.Request, live bool) {
 	if q.State != fold.Pending {
 		return
 	}
-	left := q.Deadline.Sub(g.now())
+	left := q.Deadline.Sub(time.UnixMicro(max(g.now().UnixMicro(), g.logTime)))
 	if live {
 		left = q.Deadline.Sub(time.UnixMicro(s.Last.LogTime))
 	}
@@ -142,6 +168,18 @@ func (g *Gate) schedule(s *session, q *fold.Request, live bool) {
 		left = 0
 	}
 	g.due.set(s.ID, q.RequestID, time.Now().Add(max(0, left)+time.Millisecond))
+}
+
+// scheduleAll queues what is pending anew when the log's end is known: only
+// that tells what its clock says now.
+func (g *Gate) scheduleAll() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, s := range g.sessions {
+		for _, q := range s.Requests {
+			g.schedule(s, q, false)
+		}
+	}
 }
 
 // expire ends the requests that fall due.
@@ -202,7 +240,7 @@ func (g *Gate) postpone(ctx context.Context, d deadline) error {
 	}
 	defer g.unload(s)
 	if q := s.Requests[d.request]; q != nil {
-		g.schedule(s, q, true)
+		g.due.early(d.request, q.Deadline.Sub(time.UnixMicro(s.Last.LogTime)))
 	}
 	return nil
 }

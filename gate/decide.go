@@ -59,7 +59,8 @@ type Answer struct {
 
 // Decide records a ruling and answers what the fold made of it: accepted, or
 // why not. What the gate knows cannot count is not appended; the attempt is
-// recorded as access. ErrNotBack where the fold has not judged in time.
+// recorded as access. ErrNotTaken where the log found no room in time, ErrNotBack
+// where the fold has not judged in time, both with the decision's id.
 func (g *Gate) Decide(ctx context.Context, r Ruling) (Answer, error) {
 	id, err := g.sessionOf(ctx, r.RequestID)
 	if err != nil {
@@ -82,7 +83,7 @@ func (g *Gate) Decide(ctx context.Context, r Ruling) (Answer, error) {
 	}
 	outcomes, err := g.append(ctx, id, p.drafts...)
 	switch {
-	case errors.Is(err, ErrNotBack):
+	case errors.Is(err, ErrNotBack), errors.Is(err, ErrNotTaken):
 		return Answer{EventID: p.decision}, err
 	case err != nil:
 		g.forgetName(r.Actor.Person)
@@ -127,7 +128,7 @@ func (g *Gate) prepare(ctx context.Context, s *session, r Ruling) prepared {
 		}
 		return prepared{first: first}
 	}
-	if why := g.cannot(q, r, checked); why != "" {
+	if why := g.cannot(s.Session, q, r, checked); why != "" {
 		return prepared{why: why}
 	}
 	drafts, id := g.decisionDrafts(s.ID, q, r)
@@ -179,10 +180,10 @@ func (g *Gate) digestOf(ctx context.Context, carrier string, ref *events.Ref) (e
 
 // cannot says why a ruling cannot count now, or "". Whether it is too late is
 // the log's to say: its clock may differ from ours.
-func (g *Gate) cannot(q *fold.Request, r Ruling, c checked) string {
+func (g *Gate) cannot(s *fold.Session, q *fold.Request, r Ruling, c checked) string {
 	switch {
 	case q.State != fold.Pending:
-		return g.ended(q)
+		return g.ended(s, q)
 	case !r.may(q):
 		return notPermitted(q, r.Actor)
 	case r.ArgumentsDigest != "" && c.unread != nil:
@@ -190,6 +191,9 @@ func (g *Gate) cannot(q *fold.Request, r Ruling, c checked) string {
 	case r.RequestDigest != "" && r.RequestDigest != q.Digest,
 		r.ArgumentsDigest != "" && (r.ArgumentsDigest != c.digest || c.text != q.Arguments):
 		return "the request has other arguments now than the ones that you saw; look at it again"
+	}
+	if o := g.objects(s.Calls[q.CallKey]); o.cause != "" && r.Verdict != events.VerdictDecline {
+		return "it cannot run any more: " + o.why
 	}
 	return c.unfit
 }

@@ -30,7 +30,7 @@ func (g *Gate) explain(ctx context.Context, p plan) string {
 	case events.CauseHandler:
 		return declined("Declined by the program's approval handler.", "Its", g.commentOf(ctx, p))
 	case events.CauseStale:
-		return "What the call would change is no longer what was approved." + notRun
+		return "The call is no longer what was judged." + notRun
 	case events.CauseExecutorLost:
 		return lostText
 	case events.CauseGateError, events.CauseDeliveryFailed, events.CauseStandingRule, events.CauseBypass:

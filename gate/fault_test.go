@@ -102,6 +102,32 @@ func TestAResultIsNeverDropped(t *testing.T) {
 	}
 }
 
+// A result that can never be recorded as it is ends its call all the same, once
+// tried, in words that can.
+func TestAResultThatCannotBeRecorded(t *testing.T) {
+	log := newMemLog(time.Now)
+	h := open(t, log, "b1", time.Minute)
+	h.propose(t, "s", "Read")
+	tried := 0
+	log.set(func(l *memLog) {
+		l.fail = func(_ string, drafts []events.Draft) *fault {
+			if drafts[0].Data.Type() != events.TypeToolResult {
+				return nil
+			}
+			if tried++; tried > 1 {
+				return nil
+			}
+			return &fault{err: events.ErrUnrecordable}
+		}
+	})
+	var ran atomic.Int32
+	r, text := h.carry(t, "s", 0, ok(&ran))
+	require.Equal(t, events.StatusOK, r.Status)
+	require.Equal(t, "(The result of this call could not be recorded.)", text)
+	require.EqualValues(t, 1, ran.Load())
+	require.Equal(t, 2, tried)
+}
+
 // Durable, but not judged in time: an error with the event's id, and the truth
 // later.
 func TestWhatIsNotBackInTime(t *testing.T) {

@@ -78,6 +78,7 @@ func (g *Gate) step(ctx context.Context, live bool) (int, error) {
 			touched[s] = struct{}{}
 		}
 		g.applied = place{entries[i].Row, r.Digest}
+		g.logTime = max(g.logTime, r.LogTime)
 	}
 	for s := range touched {
 		s.wake()

@@ -23,6 +23,9 @@ var (
 	// ErrNotBack: what was appended is durable, but has not come back through
 	// the log in time; what it did is not known yet.
 	ErrNotBack = errors.New("appended, but not yet judged")
+	// ErrNotTaken: the log found no room for it in time. It may be stored all
+	// the same: its id in the log, or the same again, tells.
+	ErrNotTaken = errors.New("not recorded yet: the log did not take it in time")
 	// ErrStopped: Run has ended, so nothing is judged any more.
 	ErrStopped = errors.New("the gate has stopped")
 	// ErrNotCounted: the log holds what was appended, and the fold found that
@@ -59,7 +62,8 @@ type Options struct {
 	// MaxPending caps the undecided requests of one session and of one
 	// principal; 0 means 256 and 20,000.
 	MaxPending, MaxPendingPrincipal int
-	// JudgedWithin is how long a poster waits for the fold; 0 means 10 s.
+	// JudgedWithin is how long a poster waits for room in the log, and for the
+	// fold; 0 means 10 s.
 	JudgedWithin time.Duration
 	// Names gives the name behind a person's id, for the text that a model
 	// reads; nil shows ids.
@@ -85,11 +89,14 @@ type Gate struct {
 	ready    chan struct{} // closed when Run has caught up and recovered
 	stopped  chan struct{} // closed when Run has ended
 
+	foreign bool // gate.db was of another log; owned by New
+
 	saved int64 // row up to which gate.db is written; owned by catchUp, then by persist
 
 	mu            sync.Mutex
 	sessions      map[string]*session      // loaded ones; mu
 	applied       place                    // up to which loaded sessions are folded; mu
+	logTime       int64                    // the latest of what was applied, microseconds; mu
 	awaited       map[string]*fold.Outcome // what became of events that somebody waits for, by id; mu
 	modifications []modification           // that counted and wait for their revision; mu
 	carrying      map[callID]struct{}      // calls that a Carry of this process has in hand; mu
@@ -184,6 +191,7 @@ func (g *Gate) Run(ctx context.Context) error {
 	defer close(g.stopped)
 	err := g.catchUp(ctx)
 	if err == nil {
+		g.scheduleAll()
 		err = g.serve(ctx)
 	}
 	if errors.Is(err, context.Canceled) {
@@ -217,6 +225,10 @@ func (g *Gate) Ready() <-chan struct{} { return g.ready }
 
 // Executor names this process in starts and results.
 func (g *Gate) Executor() string { return g.executor }
+
+// OfAnotherLog reports whether gate.db was found to belong to another log, or to
+// one that was longer, and was made anew.
+func (g *Gate) OfAnotherLog() bool { return g.foreign }
 
 // Policy returns the policy under which the gate judges.
 func (g *Gate) Policy() *policy.Policy { return g.policy }

@@ -137,7 +137,7 @@ func (g *Gate) giveUpDraft(s *session, r HandlerRuling, why string) (events.Draf
 	case q == nil:
 		return events.Draft{}, "there is no such request"
 	case q.State != fold.Pending:
-		return events.Draft{}, g.ended(q)
+		return events.Draft{}, g.ended(s.Session, q)
 	case q.Digest != r.RequestDigest:
 		return events.Draft{}, "the request has other arguments now than the ones that the handler saw"
 	}

@@ -131,7 +131,7 @@ func (h *house) askByHand(t testing.TB, session string, change func(*events.Appr
 	policy := events.Digest(h.Policy().Digest())
 	p := events.NewPayload([]byte(`{"command":"ls"}`))
 	call := events.Draft{ID: events.NewID(), Session: session, Payloads: []events.Payload{p}, Data: &events.ToolCall{
-		CallKey: key(session, 0), Tool: "Bash", ToolSource: events.SourceBuiltin, Arguments: p.Ref(events.MediaJSON),
+		CallKey: key(session, 0), Tool: "Bash", ToolSource: events.SourceBuiltin, ToolDigest: events.DigestOf([]byte("Bash")), Arguments: p.Ref(events.MediaJSON),
 		Agent: events.Agent{Name: "main"}, Principal: "p-carla", Enforcement: events.Enforced, Effect: events.EffectAsk, Rule: "hand", PolicyDigest: policy,
 	}}
 	ask := &events.ApprovalRequest{

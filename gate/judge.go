@@ -16,6 +16,7 @@ const (
 	ruleArguments  = "arguments"
 	ruleSize       = "arguments-size"
 	rulePending    = "pending-cap"
+	rulePolicy     = "policy-failed"
 )
 
 // MaxArguments bounds the arguments of a call in bytes, so that the event that
@@ -43,11 +44,22 @@ func (g *Gate) judge(tool string, arguments []byte) judgement {
 	if len(arguments) > MaxArguments {
 		return refuse(t, ruleSize, fmt.Sprintf("The arguments have %d bytes; at most %d can be recorded, so the tool was not run.", len(arguments), MaxArguments))
 	}
-	if err := t.fits(arguments); err != nil {
+	if err := g.fits(t, arguments); err != nil {
 		return refuse(t, ruleArguments, "The tool was not run: "+clipTo(err.Error(), maxWhy)+".")
 	}
-	v := g.policy.Judge(policy.Call{Tool: t.Name, Source: string(t.Source), Server: t.Server})
+	v := g.verdict(t)
 	return judgement{tool: t, effect: v.Effect, rule: v.Rule, why: v.Why, policy: v}
+}
+
+// verdict asks the policy, and denies where that panics.
+func (g *Gate) verdict(t *judgedTool) (v policy.Verdict) {
+	defer func() {
+		if p := recover(); p != nil {
+			g.logger.Error("the policy panicked", "tool", t.Name, "panic", fmt.Sprint(p))
+			v = policy.Verdict{Effect: policy.Deny, Rule: rulePolicy, Why: "the policy could not be asked"}
+		}
+	}()
+	return g.policy.Judge(policy.Call{Tool: t.Name, Source: string(t.Source), Server: t.Server})
 }
 
 func refuse(t *judgedTool, rule, why string) judgement {

@@ -10,31 +10,58 @@ import (
 	"github.com/countersign-dev/countersign/events"
 )
 
-var errCancelled = errors.New("the run was cancelled")
+// stop is why a running tool is told to stop: the cause of its context.
+type stop struct{ by, why string }
+
+// Error says it to the model.
+func (s stop) Error() string { return s.why }
+
+// StoppedBy is the word for it in the result; package internal/exec asks for it.
+func (s stop) StoppedBy() string { return s.by }
+
+var (
+	errCancelled = stop{"cancelled", "the run was cancelled"}
+	errShutdown  = stop{"shutdown", "agentd was stopped while the tool ran"}
+)
+
+// stopOf is what the end of a carry's context means for its tool: it ran out of
+// time, or the process stops.
+func stopOf(ctx context.Context) error {
+	if cause := context.Cause(ctx); errors.Is(cause, context.DeadlineExceeded) {
+		return cause
+	}
+	return errShutdown
+}
+
+// stoppedBy is the word for what ended a tool early, or "". Why it was told to
+// stop is known best here.
+func stoppedBy(runCtx context.Context, out Output) string {
+	told, ok := errors.AsType[stop](context.Cause(runCtx))
+	if ok && out.Failed && (out.StoppedBy == "" || out.StoppedBy == errCancelled.by) {
+		return told.by
+	}
+	return clip(out.StoppedBy)
+}
 
 // MaxResult bounds what is kept of a result, in bytes: what is beyond is cut,
 // visibly, with the size and a commitment of the whole.
 const MaxResult = 512 << 10
 
 // perform runs the tool, once, and records the result. The result is recorded
-// even where ctx has ended: what ran must be told.
+// even where ctx has ended, as long as the log has room: what ran must be told.
 func (g *Gate) perform(ctx, runCtx context.Context, session string, p plan, arguments []byte, run Run) error {
 	began := time.Now()
 	out := g.guarded(runCtx, run, arguments)
-	if errors.Is(context.Cause(runCtx), errCancelled) && out.StoppedBy == "" && out.Failed {
-		out.StoppedBy = "cancelled"
-	}
 	payload, ref := resultPayload(out)
 	status := events.StatusOK
 	if out.Failed {
 		status = events.StatusError
 	}
-	return g.record(context.WithoutCancel(ctx), session, events.Draft{
-		Session: session, Causation: p.call.EventID, Payloads: []events.Payload{payload},
-		Data: &events.ToolResult{
-			CallKey: p.call.CallKey, Tool: p.call.Tool, Status: status, Cause: causeOf(p), Rule: ruleOf(p.call), Result: ref,
-			DurationMS: time.Since(began).Milliseconds(), StoppedBy: clip(out.StoppedBy), Executor: g.executor,
-		},
+	last, end := lasting(ctx)
+	defer end()
+	return g.recordResult(last, session, p, payload, &events.ToolResult{
+		Status: status, Cause: causeOf(p), Rule: ruleOf(p.call), Result: ref,
+		DurationMS: time.Since(began).Milliseconds(), StoppedBy: stoppedBy(runCtx, out), Executor: g.executor,
 	})
 }
 

@@ -41,6 +41,7 @@ func (g *Gate) position(ctx context.Context) (place, error) {
 	if len(entries) == 1 && entries[0].Row == at.row && events.DigestOf(entries[0].Record.Envelope) == at.digest {
 		return at, nil
 	}
+	g.foreign = true
 	g.logger.WarnContext(ctx, "gate.db does not belong to this log and is made anew from it", "path", g.opt.Path, "row", at.row)
 	return place{}, g.store.clear(ctx)
 }

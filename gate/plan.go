@@ -10,6 +10,8 @@ type plan struct {
 	ended   bool
 	begun   bool         // it was started with its proposal, and its tool is yet to run
 	over    events.Cause // set: it ends without a start, for this cause
+	said    string       // with over: what the model is told; "" where explain knows
+	rule    string       // with over: the rule that ended it; "" where that is the recorded one
 	vote    *fold.Vote   // that ended its request, where one did
 	revoked bool         // it was approved, and the approval was taken back
 	warrant events.Warrant

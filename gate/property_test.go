@@ -62,7 +62,9 @@ func drawAct(r *rapid.T) act {
 		{1, "approve by hand, too late", func(w *world) { w.byHand(w.nodes[n], pick, true) }},
 		{1, "begin", func(w *world) { w.begin(w.nodes[n]) }},
 		{1, "finish", func(w *world) { w.finish(w.nodes[n]) }},
-		{1, "cancel", func(w *world) { _, _ = w.nodes[n].Cancel(w.nodes[n].ctx, "s1", events.CauseCancelled, nil, "test") }},
+		{1, "cancel", func(w *world) {
+			_, _ = w.nodes[n].Cancel(w.nodes[n].ctx, "s1", "p-carla", events.CauseCancelled, nil, "test")
+		}},
 		{1, "restart", func(w *world) { w.restart(w.nodes[n], nil) }},
 		{1, "kill", killed(false)},
 		{1, "kill while it appends", killed(true)},

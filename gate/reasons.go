@@ -8,10 +8,10 @@ import (
 	"github.com/countersign-dev/countersign/fold"
 )
 
-func (g *Gate) whyNot(q *fold.Request, r Ruling, reason fold.Reason) string {
+func (g *Gate) whyNot(s *fold.Session, q *fold.Request, r Ruling, reason fold.Reason) string {
 	switch reason {
 	case fold.ReasonNotPending:
-		return g.ended(q)
+		return g.ended(s, q)
 	case fold.ReasonOtherDigest:
 		return "the arguments were changed meanwhile; look at the request again"
 	case fold.ReasonTooLate:
@@ -38,9 +38,9 @@ func notPermitted(q *fold.Request, a *events.Actor) string {
 func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
 // ended says what ended a request, by whom and when.
-func (g *Gate) ended(q *fold.Request) string {
+func (g *Gate) ended(s *fold.Session, q *fold.Request) string {
 	if q.End == nil {
-		return "the request is closed: its call has ended"
+		return closed(s.Calls[q.CallKey].Result)
 	}
 	when := clock(time.UnixMicro(q.End.At.LogTime))
 	switch {
@@ -57,4 +57,15 @@ func (g *Gate) ended(q *fold.Request) string {
 	default:
 		return fmt.Sprintf("the request was ended at %s (%s)", when, q.End.Cause)
 	}
+}
+
+// closed says why a request ended without a decision: by its call's result.
+func closed(r *fold.Result) string {
+	switch {
+	case r != nil && r.Cause == events.CausePolicy:
+		return "the request is closed: rule " + r.Rule + " denies the call now"
+	case r != nil && r.Cause == events.CauseStale:
+		return "the request is closed: tool or policy changed since it was asked"
+	}
+	return "the request is closed: its call has ended"
 }

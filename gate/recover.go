@@ -3,7 +3,6 @@ package gate
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -11,17 +10,26 @@ import (
 )
 
 // recover ends what an earlier boot of this node had started and never told
-// the result of: such calls become ambiguous, and are never run again.
+// the result of: such calls become ambiguous, and are never run again. It also
+// ends what waits for an approval that cannot come any more.
 func (g *Gate) recover(ctx context.Context) error {
 	for _, id := range g.Unfinished() {
 		for keys := range slices.Chunk(g.lost(id), recoverAtOnce) {
-			_, err := g.append(ctx, id, g.lostDrafts(id, keys)...)
-			if err != nil && !errors.Is(err, ErrNotBack) {
+			if err := g.recoverSome(ctx, id, keys); err != nil {
 				return fmt.Errorf("gate: recover session %.80q: %w", id, err)
 			}
 		}
+		g.retire(ctx, id)
 	}
 	return context.Cause(ctx)
+}
+
+// recoverSome ends calls that were lost. A start that cannot must fail: its
+// calls would seem to run.
+func (g *Gate) recoverSome(ctx context.Context, id string, keys []events.CallKey) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, g.opt.JudgedWithin, ErrNotTaken)
+	defer cancel()
+	return g.record(ctx, id, g.lostDrafts(id, keys)...)
 }
 
 // recoverAtOnce bounds the calls of one commit, whose keys one event names.
@@ -45,10 +53,12 @@ func (g *Gate) lost(id string) []events.CallKey {
 			keys = append(keys, key)
 		}
 	}
-	slices.SortFunc(keys, func(a, b events.CallKey) int {
-		return cmp.Or(cmp.Compare(a.BatchID, b.BatchID), cmp.Compare(a.Index, b.Index))
-	})
+	slices.SortFunc(keys, inOrder)
 	return keys
+}
+
+func inOrder(a, b events.CallKey) int {
+	return cmp.Or(cmp.Compare(a.BatchID, b.BatchID), cmp.Compare(a.Index, b.Index))
 }
 
 // lostDrafts says what was found and ends each call.

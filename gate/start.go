@@ -9,13 +9,17 @@ import (
 	"github.com/countersign-dev/countersign/fold"
 )
 
-// startAndRun records the start and, if it counts, runs the tool and records
-// what came of it. If the log cannot take the start, the tool does not run.
+// startAndRun judges the call again, records the start and, if it counts, runs
+// the tool and records what came of it. If the log cannot take the start, the
+// tool does not run.
 // It reports whether the tool ran.
 func (g *Gate) startAndRun(ctx context.Context, session string, p plan, run Run) (ran bool, err error) {
-	arguments, err := g.arguments(ctx, p)
-	if err != nil {
+	arguments, o, err := g.arguments(ctx, p)
+	switch {
+	case err != nil:
 		return false, g.refuseStart(ctx, session, p, err)
+	case o.cause != "":
+		return false, g.endWithout(ctx, session, o.against(p))
 	}
 	runCtx, release := g.running(ctx, callID{session, p.call.CallKey}, p.call.RunID)
 	defer release()
@@ -34,7 +38,8 @@ func (g *Gate) startAndRun(ctx context.Context, session string, p plan, run Run)
 // running notes that a call is about to run, so that a cancellation reaches
 // it from the moment that its start counts.
 func (g *Gate) running(ctx context.Context, id callID, run string) (context.Context, func()) {
-	runCtx, stop := context.WithCancelCause(ctx)
+	runCtx, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	off := context.AfterFunc(ctx, func() { stop(stopOf(ctx)) })
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.runs[id] = runningCall{run: run, stop: stop}
@@ -42,6 +47,7 @@ func (g *Gate) running(ctx context.Context, id callID, run string) (context.Cont
 		stop(errCancelled) // it came before there was anything to stop
 	}
 	return runCtx, func() {
+		off()
 		stop(nil)
 		g.mu.Lock()
 		defer g.mu.Unlock()
@@ -57,7 +63,9 @@ func (g *Gate) start(ctx context.Context, session string, p plan) (fold.Outcome,
 		return fold.Outcome{}, err
 	}
 	defer b.close()
-	if err := b.append(context.WithoutCancel(ctx)); err != nil {
+	last, end := lasting(ctx)
+	defer end()
+	if err := b.append(last); err != nil {
 		return fold.Outcome{}, err
 	}
 	outcomes, err := b.judgedAtLast(ctx)
@@ -97,19 +105,20 @@ func refOf(r *events.Ref) string {
 	return r.Commitment
 }
 
-func (g *Gate) arguments(ctx context.Context, p plan) ([]byte, error) {
+// arguments returns what the tool gets, or what stands against a start with it.
+func (g *Gate) arguments(ctx context.Context, p plan) ([]byte, objection, error) {
 	text := p.text
 	if text == nil {
 		var err error
 		if text, err = g.log.Payload(ctx, p.carrier, p.ref); err != nil {
-			return nil, fmt.Errorf("read the arguments: %w", err)
+			return nil, objection{}, fmt.Errorf("read the arguments: %w", err)
 		}
 	}
-	args, err := events.DecodeArguments(text)
-	if err != nil {
-		return nil, err
+	if o := g.objectsTo(&p.call, text); o.cause != "" {
+		return nil, o, nil
 	}
-	return args.Text, nil
+	args, err := events.DecodeArguments(text)
+	return args.Text, objection{}, err
 }
 
 func (g *Gate) startDraft(session string, p plan) events.Draft {

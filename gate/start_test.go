@@ -76,7 +76,9 @@ func TestASlowLog(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				log := newMemLog(time.Now)
-				h := openWith(t, log, time.Minute, func(o *gate.Options) { o.Log = slowLog{log.as("agentd/n/b1"), c.slow, c.wait} })
+				h := openWith(t, log, time.Minute, func(o *gate.Options) {
+					o.Log, o.JudgedWithin = slowLog{log.as("agentd/n/b1"), c.slow, c.wait}, time.Hour
+				})
 				h.propose(t, "s", "Bash")
 				a, err := h.Decide(t.Context(), ruling(h.request(t, "s", 0), events.VerdictApprove, alice))
 				require.NoError(t, err)

@@ -2,8 +2,11 @@ package gate
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -51,10 +54,18 @@ func judgedTools(tools []Tool) (map[string]*judgedTool, error) {
 	return byName, nil
 }
 
-func compileSchema(name string, text []byte) (*jsonschema.Schema, error) {
+func compileSchema(name string, text []byte) (_ *jsonschema.Schema, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("tool %q: its schema cannot be used: %v", name, p)
+		}
+	}()
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
 		return nil, fmt.Errorf("tool %q: its schema is not JSON: %w", name, err)
+	}
+	if err := checkNumbers(doc); err != nil {
+		return nil, fmt.Errorf("tool %q: its schema: %w", name, err)
 	}
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
@@ -69,8 +80,37 @@ func compileSchema(name string, text []byte) (*jsonschema.Schema, error) {
 	return schema, nil
 }
 
-// fits reports why arguments cannot be given to the tool.
-func (t *judgedTool) fits(arguments []byte) error {
+// checkNumbers refuses a schema with a number that the checker cannot hold: it
+// would pass over it.
+func checkNumbers(v any) error {
+	switch v := v.(type) {
+	case json.Number:
+		return events.CheckNumber(v)
+	case []any:
+		for _, e := range v {
+			if err := checkNumbers(e); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		return checkNumbers(slices.Collect(maps.Values(v)))
+	}
+	return nil
+}
+
+// errUnchecked is why arguments are refused that the schema check broke on.
+var errUnchecked = errors.New("the arguments could not be checked against its schema")
+
+// fits reports why arguments cannot be given to a tool. Schemas are the
+// operator's, arguments the model's, and the checker a library's: if it panics,
+// the call is refused, and the gate goes on.
+func (g *Gate) fits(t *judgedTool, arguments []byte) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			g.logger.Error("the check of a call's arguments panicked", "tool", t.Name, "panic", fmt.Sprint(p))
+			err = errUnchecked
+		}
+	}()
 	args, err := events.DecodeArguments(arguments)
 	if err != nil {
 		return err

@@ -135,6 +135,7 @@ func TestUsage(t *testing.T) {
 		{"zeros and null later", []string{full, `{"usage":{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0}}`, `{"usage":null}`}, want},
 		{"no total", []string{`{"usage":{"prompt_tokens":20,"completion_tokens":10}}`}, want},
 		{"beyond 2^53", []string{`{"usage":{"prompt_tokens":9007199254740993,"total_tokens":9007199254740993}}`}, agent.Usage{PromptTokens: 9007199254740993, TotalTokens: 9007199254740993}},
+		{"beyond all reason", []string{`{"usage":{"prompt_tokens":9223372036854775807,"completion_tokens":1}}`, `{"usage":{"total_tokens":9223372036854775807}}`}, agent.Usage{CompletionTokens: 1, TotalTokens: 1}},
 		{"of another type", []string{`{"usage":[]}`, `{"usage":{"prompt_tokens":"x","completion_tokens":-1,"total_tokens":1.5}}`}, agent.Usage{}},
 	}
 	for _, test := range tests {

@@ -23,9 +23,13 @@ func (t *turnReader) count(v jsontext.Value) {
 	t.usage.TotalTokens = max(t.usage.TotalTokens, tokens(u.Total))
 }
 
+// maxTokens is beyond what a turn can have. What claims more is no count; so
+// the two of a turn add up without passing the largest number.
+const maxTokens = 1 << 60
+
 func tokens(v jsontext.Value) int64 {
 	n, err := strconv.ParseInt(string(v), 10, 64)
-	if err != nil {
+	if err != nil || n < 0 || n > maxTokens {
 		return 0
 	}
 	return n

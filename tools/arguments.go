@@ -2,11 +2,15 @@ package tools
 
 import (
 	"bytes"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
+	"math/big"
 
 	"github.com/go-json-experiment/json"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/countersign-dev/countersign/events"
 )
 
 // decode reads the arguments of a call into a struct: exact names, none twice,
@@ -15,6 +19,23 @@ func decode(arguments []byte, into any) error {
 	if err := json.Unmarshal(argumentText(arguments), into, json.RejectUnknownMembers(true)); err != nil {
 		return fmt.Errorf("%w: %w", ErrArguments, err)
 	}
+	return nil
+}
+
+// whole is an integer as JSON Schema has it: a number without a fraction,
+// however it is spelt (5, 5.0, 5e3).
+type whole int64
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (n *whole) UnmarshalJSON(text []byte) error {
+	if err := events.CheckNumber(stdjson.Number(text)); err != nil {
+		return err
+	}
+	r, ok := new(big.Rat).SetString(string(text))
+	if !ok || !r.IsInt() || !r.Num().IsInt64() {
+		return fmt.Errorf("%.40s is no integer of 64 bits", text)
+	}
+	*n = whole(r.Num().Int64())
 	return nil
 }
 

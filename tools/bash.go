@@ -41,7 +41,7 @@ func (*bashTool) Spec() agent.ToolSpec {
 func (t *bashTool) Run(ctx context.Context, arguments []byte) (agent.Output, error) {
 	var args struct {
 		Command *string `json:"command"`
-		Timeout *int64  `json:"timeout_ms"`
+		Timeout *whole  `json:"timeout_ms"`
 	}
 	if err := decode(arguments, &args); err != nil {
 		return agent.Output{}, err
@@ -51,7 +51,7 @@ func (t *bashTool) Run(ctx context.Context, arguments []byte) (agent.Output, err
 	}
 	timeout := t.timeout
 	if args.Timeout != nil {
-		if *args.Timeout < 1 || *args.Timeout > maxBashTimeout.Milliseconds() {
+		if *args.Timeout < 1 || int64(*args.Timeout) > maxBashTimeout.Milliseconds() {
 			return agent.Output{}, fmt.Errorf("%w: timeout_ms must be from 1 to %d", ErrArguments, maxBashTimeout.Milliseconds())
 		}
 		timeout = time.Duration(*args.Timeout) * time.Millisecond

@@ -84,7 +84,10 @@ func TestBuiltinSchemas(t *testing.T) {
 	}{
 		{"Read", `{"path":"a"}`, true},
 		{"Read", `{"path":"a","offset":1,"limit":5}`, true},
+		{"Read", `{"path":"a","offset":1.0,"limit":5e3}`, true},
 		{"Read", `{"path":"a","offset":0}`, false},
+		{"Read", `{"path":"a","offset":1.5}`, false},
+		{"Read", `{"path":"a","limit":1e30}`, false},
 		{"Read", `{"path":""}`, false},
 		{"Read", `{"path":1}`, false},
 		{"Read", `{}`, false},
@@ -96,6 +99,7 @@ func TestBuiltinSchemas(t *testing.T) {
 		{"Edit", `{"path":"a","old":"","new":"x"}`, false},
 		{"Edit", `{"file":"a","old":"x","new":"y"}`, false},
 		{"Bash", `{"command":"ls","timeout_ms":600000}`, true},
+		{"Bash", `{"command":"ls","timeout_ms":6E+5}`, true},
 		{"Bash", `{"command":"ls","timeout_ms":600001}`, false},
 		{"Bash", `{"command":""}`, false},
 		{"Bash", `{"cmd":"ls"}`, false},
@@ -136,7 +140,7 @@ func TestDefinitionIsCanonical(t *testing.T) {
 func TestBuiltinDigests(t *testing.T) {
 	b := newBench(t)
 	for name, want := range map[string]string{
-		"Read":  "f44e354c3a07f7ff61065375e4c81b721dc86d0f038743b0babfc2d12d8771e9",
+		"Read":  "b2b110ef1d18403739d6fbc06f98dfb4204bc6c52355ecaf3aa5293c841968e2",
 		"Write": "cd1b7c5c98f3382dec915adec37b954c3f74d77584b3c2c016927ca15123da31",
 		"Edit":  "5bebb67869c05bcf5faab21a7a8463e01b52787eefbfe378b980222875ef8efc",
 		"Bash":  "12f8adc0a0e61940f308faec55deeef6c1d6eb6b5eff7c903795efae7e611fe1",

@@ -54,6 +54,8 @@ func whyStopped(by string, timeout time.Duration) string {
 		return fmt.Sprintf("it printed more than %d MiB", stopOutput>>20)
 	case exec.StoppedByCancel:
 		return "the run was cancelled"
+	case exec.StoppedByShutdown:
+		return "agentd was stopped while the tool ran"
 	}
 	return by
 }

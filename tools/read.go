@@ -23,8 +23,8 @@ func (*readTool) Spec() agent.ToolSpec {
 			"Long results are cut; files over 64 MiB are refused.",
 		`{"type":"object","additionalProperties":false,"required":["path"],"properties":{`+
 			`"path":{"type":"string","minLength":1,"description":"the file, relative to the workspace"},`+
-			`"offset":{"type":"integer","minimum":1,"description":"the first line to return; 1 if absent"},`+
-			`"limit":{"type":"integer","minimum":1,"description":"how many lines to return; all if absent"}}}`)
+			`"offset":{"type":"integer","minimum":1,"maximum":1000000000,"description":"the first line to return; 1 if absent"},`+
+			`"limit":{"type":"integer","minimum":1,"maximum":1000000000,"description":"how many lines to return; all if absent"}}}`)
 	spec.ReadOnly = true
 	return spec
 }
@@ -32,8 +32,8 @@ func (*readTool) Spec() agent.ToolSpec {
 func (t *readTool) Run(ctx context.Context, arguments []byte) (agent.Output, error) {
 	var args struct {
 		Path   *string `json:"path"`
-		Offset int64   `json:"offset"`
-		Limit  int64   `json:"limit"`
+		Offset whole   `json:"offset"`
+		Limit  whole   `json:"limit"`
 	}
 	if err := errors.Join(decode(arguments, &args), context.Cause(ctx)); err != nil {
 		return agent.Output{}, err
@@ -44,7 +44,7 @@ func (t *readTool) Run(ctx context.Context, arguments []byte) (agent.Output, err
 	if args.Offset < 0 || args.Limit < 0 {
 		return agent.Output{}, fmt.Errorf("%w: offset and limit count from 1", ErrArguments)
 	}
-	selected := lines{first: max(args.Offset, 1), count: args.Limit, keep: t.maxResult}
+	selected := lines{first: int64(max(args.Offset, 1)), count: int64(args.Limit), keep: t.maxResult}
 	if err := t.read(*args.Path, &selected); err != nil {
 		return agent.Output{}, err
 	}

@@ -26,6 +26,7 @@ func TestRead(t *testing.T) {
 		"from a line":         {arguments: `{"path":"three","offset":2}`, want: "two\r\nthree"},
 		"some lines":          {arguments: `{"path":"three","limit":2}`, want: "one\ntwo\r\n"},
 		"one line":            {arguments: `{"path":"three","offset":2,"limit":1}`, want: "two\r\n"},
+		"integers spelt else": {arguments: `{"path":"three","offset":20e-1,"limit":1.0}`, want: "two\r\n"},
 		"last line":           {arguments: `{"path":"three","offset":3,"limit":9}`, want: "three"},
 		"limits at the edge":  {arguments: `{"path":"three","offset":2,"limit":9223372036854775807}`, want: "two\r\nthree"},
 		"empty":               {arguments: `{"path":"empty"}`},
@@ -80,8 +81,12 @@ func TestArgumentsAreDecodedStrictly(t *testing.T) {
 		"fraction":         {"Read", `{"path":"a","limit":1.5}`, "arguments"},
 		"beyond 64 bits":   {"Read", `{"path":"a","limit":99999999999999999999}`, "arguments"},
 		"other tool's":     {"Edit", `{"file":"a","old":"t","new":"x"}`, "unknown"},
+		"offset of a part": {"Read", `{"path":"a","offset":1.5}`, "no integer"},
+		"offset too large": {"Read", `{"path":"a","offset":1e30}`, "no integer of 64 bits"},
+		"beyond memory":    {"Read", `{"path":"a","offset":1e9999999}`, "exponent"},
 		"no command":       {"Bash", `{"timeout_ms":5}`, `"command" is missing`},
 		"time-out of zero": {"Bash", `{"command":"true","timeout_ms":0}`, "from 1 to 600000"},
+		"too long, spelt":  {"Bash", `{"command":"true","timeout_ms":6.1e5}`, "from 1 to 600000"},
 		"too long a time":  {"Bash", `{"command":"true","timeout_ms":600001}`, "from 1 to 600000"},
 	} {
 		t.Run(name, func(t *testing.T) {

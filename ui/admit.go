@@ -59,10 +59,16 @@ func (c *Console) mayReadSession(ctx context.Context, id auth.Identity, session 
 // via is how the console names itself in events.
 const via = "console"
 
-// record keeps an act on the record. A log that takes nothing new must not keep
-// people from deciding, for which it keeps room: the failure is logged.
+// recordWithin bounds how long an answer waits for the record of an act.
+const recordWithin = 5 * time.Second
+
+// record keeps an act on the record, also where who did it has gone away. A log
+// that takes nothing new must not keep people from deciding, for which it keeps
+// room: the failure is logged.
 func (c *Console) record(ctx context.Context, a *events.Access, session string) {
 	a.Via = via
+	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), recordWithin)
+	defer done()
 	if err := c.opt.Recorder.Record(ctx, a, session); err != nil {
 		c.logger.ErrorContext(ctx, "an act could not be recorded", "action", a.Action, "outcome", a.Outcome, "error", err.Error())
 	}

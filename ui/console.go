@@ -12,6 +12,7 @@ import (
 
 	"github.com/countersign-dev/countersign/events"
 	"github.com/countersign-dev/countersign/internal/auth"
+	"github.com/countersign-dev/countersign/internal/seats"
 	"github.com/countersign-dev/countersign/projections"
 )
 
@@ -75,13 +76,14 @@ type Options struct {
 	// with which comment. It is the gate's own wording, so that pages promise
 	// what comes.
 	Declined func(name, comment string) string
-	// MaxStreams bounds the live streams; 0 means 2000.
+	// MaxStreams bounds the live streams; 0 means 2000. One person may have a
+	// quarter of them, or 16 where that is more.
 	MaxStreams int
 	// Heartbeat is the time between signs of life on an idle stream; 0 means
 	// 15 s.
 	Heartbeat time.Duration
 	Logger    *slog.Logger     // nil: none
-	Clock     func() time.Time // nil: time.Now
+	Clock     func() time.Time // the log's, in which deadlines stand; nil: time.Now
 }
 
 // Console is the web console.
@@ -94,7 +96,7 @@ type Console struct {
 	now     func() time.Time
 	renders *renders
 	viewed  *viewed
-	streams chan struct{} // a token for each stream that may still open
+	streams *seats.Seats
 	stopped chan struct{} // closed by Stop
 	stop    func()
 }
@@ -112,7 +114,7 @@ func New(o Options) (*Console, error) {
 	stopped := make(chan struct{})
 	c := &Console{
 		opt: o, views: o.Views, assets: files, logger: o.Logger, now: o.Clock, renders: newRenders(o.Clock), viewed: newViewed(),
-		streams: make(chan struct{}, o.MaxStreams), stopped: stopped, stop: sync.OnceFunc(func() { close(stopped) }),
+		streams: seats.New(o.MaxStreams), stopped: stopped, stop: sync.OnceFunc(func() { close(stopped) }),
 	}
 	if c.handler, err = o.Site.Protect(headers(c.routes())); err != nil {
 		return nil, fmt.Errorf("console: %w", err)

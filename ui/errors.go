@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -24,6 +23,11 @@ var (
 	errQuery    = errors.New("the address has a part that this page does not know")
 	errForm     = errors.New("the form is not one of this console, or was cut")
 	errBusy     = errors.New("too many live streams are open; pages still work, and show what was so when they were loaded")
+	// errYourStreams is of one person, errBusy of all.
+	errYourStreams = errors.New("you have too many live streams open: close some pages; the others still work, and show what was so when they were loaded")
+	// ErrStopping is what a Decider returns while the program stops, and what a
+	// request gets that the stop has cut.
+	ErrStopping = errors.New("the program stops; what you sent may or may not be on the record: look again when it serves")
 	// ErrUnjudged is what a Decider returns for a decision that is durable, but
 	// that the log's fold has not judged in time.
 	ErrUnjudged = errors.New("the decision is recorded, but what became of it is not known yet: look at the request again in a moment")
@@ -51,6 +55,8 @@ func outside(err error) (status int, title string) {
 		{ErrUnjudged, http.StatusServiceUnavailable, "Recorded, not judged yet"},
 		{events.ErrRefused, http.StatusServiceUnavailable, "The log takes nothing now"},
 		{events.ErrLogStopped, http.StatusServiceUnavailable, "The log has stopped"},
+		{ErrStopping, http.StatusServiceUnavailable, "Stopping"},
+		{errYourStreams, http.StatusTooManyRequests, "Too many live streams"},
 		{errBusy, http.StatusServiceUnavailable, "Too many live streams"},
 	} {
 		if errors.Is(err, row.err) {
@@ -61,11 +67,15 @@ func outside(err error) (status int, title string) {
 }
 
 // fail answers an error with a page. What is ours alone to know goes to the log.
+// A request whose context has ended is answered as well: who has gone away does
+// not see it, and to everybody else an empty page would look like success.
 func (c *Console) fail(w http.ResponseWriter, r *http.Request, id auth.Identity, err error) {
-	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
-		return // nobody waits for the answer
-	}
 	status, title := outside(err)
+	if status == http.StatusInternalServerError && r.Context().Err() != nil {
+		c.logger.DebugContext(r.Context(), "a page was cut off", "path", r.URL.Path, "error", err.Error())
+		err = ErrStopping
+		status, title = outside(err)
+	}
 	if status == http.StatusUnauthorized && r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" {
 		http.Redirect(w, r, "/sign-in?next="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
 		return

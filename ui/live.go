@@ -1,12 +1,14 @@
 package ui
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/countersign-dev/countersign/internal/auth"
+	"github.com/countersign-dev/countersign/internal/seats"
 	"github.com/countersign-dev/countersign/projections"
 )
 
@@ -21,11 +23,12 @@ const (
 // fetches it with its reader's own rights. A message that was missed costs
 // nothing, since each one tells the whole state; so every connection begins with
 // one, whatever Last-Event-ID it brings, unless that is the state already.
-func (c *Console) live(w http.ResponseWriter, r *http.Request, _ auth.Identity) error {
-	if !c.open() {
-		return errBusy
+func (c *Console) live(w http.ResponseWriter, r *http.Request, id auth.Identity) error {
+	leave, err := c.open(id)
+	if err != nil {
+		return err
 	}
-	defer func() { <-c.streams }()
+	defer leave()
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store, no-transform")
@@ -38,20 +41,22 @@ func (c *Console) live(w http.ResponseWriter, r *http.Request, _ auth.Identity) 
 	return nil
 }
 
-// open takes a place among the streams; false where there is none, or the
-// server stops.
-func (c *Console) open() bool {
+// open takes a place among the streams, where there is one and the server does
+// not stop.
+func (c *Console) open(id auth.Identity) (leave func(), err error) {
 	select {
 	case <-c.stopped:
-		return false
+		return nil, ErrStopping
 	default:
 	}
-	select {
-	case c.streams <- struct{}{}:
-		return true
-	default:
-		return false
+	leave, err = c.streams.Take(id.Person)
+	switch {
+	case errors.Is(err, seats.ErrYours):
+		return nil, errYourStreams
+	case err != nil:
+		return nil, errBusy
 	}
+	return leave, nil
 }
 
 // tell sends the state whenever it moves, until the reader goes, is too slow,

@@ -147,17 +147,24 @@ func TestNothingOfOthersReachesTheStream(t *testing.T) {
 }
 
 func TestStreamsAreBoundedAndStopAtOnce(t *testing.T) {
-	const most = 20
+	const most, each = 20, 16
 	w := newWorld(t, func(o *ui.Options) { o.MaxStreams = most; o.Heartbeat = 10 * time.Millisecond })
-	ben := w.as("ben")
+	ben, dana := w.as("ben"), w.as("dana")
 	w.settle()
 	var all []<-chan frame
-	for range most {
-		_, frames := ben.listen(t.Context(), nil)
+	open := func(who *person) {
+		_, frames := who.listen(t.Context(), nil)
 		next(t, frames)
 		all = append(all, frames)
 	}
-	require.Equal(t, http.StatusServiceUnavailable, ben.get("/live").status)
+	for range each {
+		open(ben)
+	}
+	require.Equal(t, http.StatusTooManyRequests, ben.get("/live").status, "one person cannot take all")
+	for range most - each {
+		open(dana)
+	}
+	require.Equal(t, http.StatusServiceUnavailable, dana.get("/live").status)
 
 	began := time.Now()
 	w.console.Stop()

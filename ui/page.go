@@ -30,7 +30,8 @@ func (c *Console) fragment(w http.ResponseWriter, r *http.Request, content templ
 
 func (c *Console) answer(w http.ResponseWriter, r *http.Request, status int, content templ.Component) error {
 	var b bytes.Buffer
-	if err := content.Render(r.Context(), &b); err != nil {
+	// Rendering asks nobody; a request that was cut off is answered as well.
+	if err := content.Render(context.WithoutCancel(r.Context()), &b); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

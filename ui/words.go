@@ -91,7 +91,7 @@ func causeWords(cause events.Cause) string {
 	case events.CauseBypass:
 		return "a bypass"
 	case events.CauseStale:
-		return "what it would change had changed"
+		return "tool or policy had changed"
 	case events.CauseExecutorLost:
 		return "its executor was lost"
 	case events.CauseGateError:

@@ -1,7 +1,6 @@
 package main_test
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"os"
@@ -73,15 +72,24 @@ func (p *process) refusesWork() string {
 	return said
 }
 
-// On a disk that is short of room nothing new begins, and what waits can still
-// be ended. On a full one nothing is acknowledged. With room, all goes on.
+// exhaust fills the disk, and the room that agentd keeps in reserve on it.
+func (d *disk) exhaust() {
+	d.t.Helper()
+	require.NoError(d.t, os.Truncate(filepath.Join(d.dir, "reserve"), 0))
+	d.leave(0)
+}
+
+// On a disk that is short of room nothing new begins, and what was begun is
+// decided, carried out and ended; also when something else has filled it. Only
+// when the reserve is used up as well nothing is taken, nor acknowledged. With
+// room, all goes on.
 func TestFullDisk(t *testing.T) {
 	h := newHome(t)
 	d := newDisk(t, h.path("data"))
 	p := h.start()
 	var streams []*stream
 	var requests []string
-	for _, key := range []string{"declined", "approved", "later"} {
+	for _, key := range []string{"declined", "short", "full", "later"} {
 		s := p.as(agentToken).begin(t, plan{{count("Count", key)}}.query())
 		streams, requests = append(streams, s), append(requests, s.until(t, "approval_request").RequestID)
 	}
@@ -90,31 +98,33 @@ func TestFullDisk(t *testing.T) {
 	require.Contains(t, p.refusesWork(), "there is no room on the disk for new work; free some, it goes on by itself")
 	p.decides(requests[0], "decline")
 	p.decides(requests[1], "approve")
-	for i, want := range []string{"declined", "error"} { // no start can be recorded, so the approved tool does not run
+	d.leave(0)
+	p.decides(requests[2], "approve")
+	for i, want := range []string{"declined", "ok", "ok"} {
 		require.Equal(t, want, streams[i].until(t, "tool_result").ToolResults[0].Status)
 		require.Equal(t, "STOP", streams[i].rest(t).Reason)
 	}
-	require.Empty(t, h.executions())
-
-	d.leave(0)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
-	status, said, err := p.as(aliceToken).rule(ctx, map[string]string{"requestId": requests[2], "decision": "approve"})
-	require.ErrorIs(t, err, context.DeadlineExceeded, "answered %d %+v", status, said)
 	require.Contains(t, p.refusesWork(), "there is no room on the disk for new work")
-	require.Empty(t, h.executions())
+
+	d.exhaust()
+	began := time.Now()
+	status, _, err := p.as(aliceToken).rule(t.Context(), map[string]string{"requestId": requests[3], "decision": "approve"})
+	require.NoError(t, err)
+	require.Equal(t, http.StatusServiceUnavailable, status)
+	require.Less(t, time.Since(began), 12*time.Second)
+	require.Len(t, h.executions(), 2)
 
 	d.free()
 	eventually(t, "work begins again", func() bool {
 		s, err := p.as(agentToken).chat(t.Context(), "", "hello")
 		return err == nil && s.rest(t).Reason == "STOP"
 	})
-	status, said, err = p.as(aliceToken).rule(t.Context(), map[string]string{"requestId": requests[2], "decision": "approve"})
+	status, said, err := p.as(aliceToken).rule(t.Context(), map[string]string{"requestId": requests[3], "decision": "approve"})
 	require.NoError(t, err)
 	require.Equal(t, http.StatusOK, status)
-	require.True(t, said.Accepted || strings.Contains(said.Reason, "approved"), "the first may have waited for room: %s", said.Reason)
-	require.Equal(t, "STOP", streams[2].rest(t).Reason)
-	require.Equal(t, []string{`{"key":"later"}`}, h.executions())
+	require.True(t, said.Accepted || strings.Contains(said.Reason, "approved"), "the first may be stored: %s", said.Reason)
+	require.Equal(t, "STOP", streams[3].rest(t).Reason)
+	require.Equal(t, []string{`{"key":"short"}`, `{"key":"full"}`, `{"key":"later"}`}, h.executions())
 	code, _ := p.stop()
 	require.Zero(t, code)
 
@@ -122,8 +132,43 @@ func TestFullDisk(t *testing.T) {
 	c.ended()
 	c.executions(h.executions())
 	require.Empty(t, c.problems)
-	require.Equal(t, "decline", c.effect(requests[0]), "what was acknowledged is in the log")
-	require.Equal(t, "approve", c.effect(requests[1]), "what was acknowledged is in the log")
+	for i, verdict := range []string{"decline", "approve", "approve"} {
+		require.Equal(t, verdict, c.effect(requests[i]), "what was acknowledged is in the log")
+	}
+}
+
+// With no room left at all agentd stops when it is asked to, and does not start;
+// both say why. What was pending stays so.
+func TestStopAndStartOnAFullDisk(t *testing.T) {
+	h := newHome(t)
+	d := newDisk(t, h.path("data"))
+	p := h.start()
+	waits := p.as(agentToken).begin(t, plan{{count("Count", "waits")}}.query())
+	request := waits.until(t, "approval_request").RequestID
+	runs := p.as(agentToken).begin(t, plan{{count("Slow", "runs")}}.query())
+	p.as(aliceToken).approve(t, runs.until(t, "approval_request").RequestID)
+	eventually(t, "the tool runs", func() bool { return h.executed(`{"key":"runs"}`) })
+	d.exhaust()
+	code, took := p.stop()
+	require.Equal(t, 1, code, "%s", p.errs)
+	require.Less(t, took, 12*time.Second)
+	require.Contains(t, p.errs.String(), "what still waited for it was not stored, and nothing of that was acknowledged")
+
+	started := agentd(t, h.dir, nil, "--config", "agentd.yaml")
+	require.Equal(t, 1, started.code)
+	require.Regexp(t, "full|no space", started.stderr)
+
+	d.free()
+	p = h.start()
+	require.Equal(t, "ambiguous", p.as(agentToken).resume(t, runs.conversation).until(t, "tool_result").ToolResults[0].Status)
+	p.as(aliceToken).approve(t, request)
+	require.Equal(t, "STOP", p.as(agentToken).resume(t, waits.conversation).rest(t).Reason)
+	code, _ = p.stop()
+	require.Zero(t, code)
+	c := check(readLog(t, h.path("data", "journal.db")))
+	c.ended()
+	c.executions(h.executions())
+	require.Empty(t, c.problems)
 }
 
 // decides posts a decision, which must be accepted.

@@ -33,7 +33,10 @@ func (s *server) newLogger() *slog.Logger {
 
 // open opens the parts from the log upwards. What it has opened, close closes.
 func (s *server) open(ctx context.Context) error {
-	pol, err := s.policy()
+	if err := s.openFolder(); err != nil {
+		return err
+	}
+	pol, err := policyOf(s.cfg)
 	if err != nil {
 		return err
 	}
@@ -81,18 +84,19 @@ func (s *server) file(name string) string {
 	return filepath.Join(s.cfg.DataDir, name)
 }
 
-func (s *server) policy() (*policy.Policy, error) {
-	h := s.cfg.Chat.HITL
+// policyOf compiles the configured policy; an error names file, line and key.
+func policyOf(cfg config.Config) (*policy.Policy, error) {
+	h := cfg.Chat.HITL
 	p, err := policy.Compile(policy.Config{
 		RequiredTools: h.RequiredTools, AllowedTools: h.AllowedTools, DeniedTools: h.DeniedTools, RequiredSet: h.RequiredSet,
-		Timeout: h.Timeout, StartWithin: s.cfg.StartWithin,
+		Timeout: h.Timeout, StartWithin: cfg.StartWithin,
 	})
 	if wrong, ok := errors.AsType[*policy.ConfigError](err); ok {
 		key := "chat.hitl." + wrong.Key
 		if wrong.Index >= 0 {
 			key += fmt.Sprintf("[%d]", wrong.Index)
 		}
-		return nil, s.cfg.Blame(key, err)
+		return nil, cfg.Blame(key, err)
 	}
 	return p, err
 }
@@ -104,7 +108,7 @@ func (s *server) tools() ([]agent.Tool, error) {
 			Name: t.Name, Description: t.Description, Schema: t.Schema, Command: t.Command, Timeout: t.Timeout, ReturnDirect: t.ReturnDirect,
 		})
 	}
-	protected := []string{s.cfg.DataDir}
+	protected := []string{s.cfg.DataDir, s.folder}
 	if s.cfg.File != "" {
 		protected = append(protected, s.cfg.File)
 	}
@@ -249,12 +253,9 @@ func (s *server) bind() error {
 }
 
 // bindControl makes the socket over which agentd's own commands come in. Only
-// its owner can open it. The folder's lock is ours, so an old socket is
-// nobody's.
+// its owner can open it. The folder is locked or was made for this process, so
+// an old socket is nobody's.
 func (s *server) bindControl() error {
-	if err := os.MkdirAll(s.cfg.DataDir, 0o700); err != nil {
-		return err
-	}
 	if err := ignoreMissing(os.Remove(s.controlPath())); err != nil {
 		return err
 	}

@@ -93,6 +93,16 @@ func TestUsageRefused(t *testing.T) {
 	}
 }
 
+// --print-config shows only what serve takes: an entry in another language of
+// patterns would protect nothing.
+func TestPrintConfigChecksThePolicy(t *testing.T) {
+	for _, key := range []string{"required-tools", "allowed-tools", "denied-tools"} {
+		dir := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "agentd.yaml"), []byte("chat: {hitl: {"+key+": [Read, 'ba[sh']}}"), 0o600))
+		require.Contains(t, refused(t, dir, wrongConfiguration, nil, "--config", "agentd.yaml", "--print-config"), "agentd.yaml:1: key chat.hitl."+key+"[1]")
+	}
+}
+
 // No configuration of case 047 makes silence an approval: each is refused, or
 // a time-out of its own or the default holds.
 func TestCase047Configurations(t *testing.T) {

@@ -124,8 +124,11 @@ func (c command) load(name string, more func(*flag.FlagSet)) (cfg config.Config,
 		}
 	}
 	cfg, err = l.Load()
-	if err == nil && l.PrintOnly() {
-		return cfg, true, cfg.Print(c.stdout)
+	if err != nil || !l.PrintOnly() {
+		return cfg, false, err
 	}
-	return cfg, false, err
+	if _, err := policyOf(cfg); err != nil { // serve would refuse it
+		return cfg, false, err
+	}
+	return cfg, true, cfg.Print(c.stdout)
 }

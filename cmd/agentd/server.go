@@ -10,8 +10,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -34,6 +32,7 @@ type server struct {
 	begin          func(context.Context) error // called once everything serves
 
 	logger      *slog.Logger
+	folder      string // of token and control socket
 	names       *names
 	auth        *auth.Store
 	site        auth.Site
@@ -57,28 +56,45 @@ func (c command) serve() error {
 }
 
 // run opens everything, serves until ctx ends, and stops: first the listeners,
-// then the loop and the views, then gate and log.
+// with the requests that are being served, then the loop and the views, then
+// gate and log.
 func (s *server) run(ctx context.Context) (err error) {
 	s.logger = s.newLogger()
-	if err := s.open(ctx); err != nil {
-		return errors.Join(err, s.close())
-	}
 	defer func() { err = errors.Join(err, s.close()) }()
-
+	if err := s.open(ctx); err != nil {
+		return s.starting(ctx, err)
+	}
 	below, stopBelow := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopBelow()
 	log := make(chan error, 1)
 	go func() { log <- s.countersign.Run(below) }()
 	err = s.above(ctx, log)
 	stopBelow()
-	if last := <-log; last != nil {
-		err = errors.Join(err, last)
-	}
+	err = errors.Join(failure(ctx, err), failure(below, <-log))
 	s.sayHead("stopped")
 	return err
 }
 
-// above runs what stands on the log, until ctx ends or the log does.
+// starting is an error of the start, unless agentd was asked to stop: then the
+// start was cut short, and what failed by that can look like anything.
+func (s *server) starting(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() == nil {
+		return err
+	}
+	s.logger.InfoContext(ctx, "stopped while it started", "error", err)
+	return nil
+}
+
+// failure is an error, unless it only says that ctx was ended.
+func failure(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// above runs what stands on the log, until ctx ends or the log does. Loop and
+// views outlive the listeners, whose last requests need them.
 func (s *server) above(ctx context.Context, log chan error) error {
 	select {
 	case <-s.countersign.Ready():
@@ -89,29 +105,40 @@ func (s *server) above(ctx context.Context, log chan error) error {
 		return nil
 	}
 	if err := s.define(ctx); err != nil {
-		return err
+		return s.starting(ctx, err)
 	}
+	working, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	inner, working := errgroup.WithContext(working)
+	inner.Go(func() error { return s.loop.Run(working) })
+	inner.Go(func() error { return s.views.Run(working) })
+	err := failure(ctx, s.front(ctx, working, log))
+	stop()
+	return errors.Join(err, failure(working, inner.Wait()))
+}
+
+// front serves people and programs, until ctx or what works behind it ends.
+func (s *server) front(ctx, working context.Context, log chan error) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return s.loop.Run(ctx) })
-	group.Go(func() error { return s.views.Run(ctx) })
 	group.Go(func() error { return s.listen(ctx, s.listener, s.handler) })
 	group.Go(func() error { return s.listen(ctx, s.control, s.controlHandler()) })
-	group.Go(func() error { return s.welcome(ctx) })
+	group.Go(func() error { return s.starting(ctx, s.welcome(ctx)) })
 	group.Go(func() error {
 		select {
 		case err := <-log:
 			log <- nil
 			return cmp.Or(err, errors.New("the log ended"))
+		case <-working.Done():
+			return errBehind
 		case <-ctx.Done():
 			return nil
 		}
 	})
-	err := group.Wait()
-	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		return nil
-	}
-	return err
+	return group.Wait()
 }
+
+// errBehind stands before the error that says why.
+var errBehind = errors.New("the loop or the views ended")
 
 // define records what runs will name by digest, before the first one: the
 // effective configuration, the prompt, the tools offered.
@@ -122,34 +149,13 @@ func (s *server) define(ctx context.Context) error {
 	return s.countersign.Gate.Define(ctx, definitions...)
 }
 
-// listen serves HTTP until ctx ends; open streams end with it.
-func (s *server) listen(ctx context.Context, l net.Listener, h http.Handler) error {
-	srv := &http.Server{
-		Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
-		BaseContext: func(net.Listener) context.Context { return ctx },
-		ErrorLog:    slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug),
-	}
-	stopped := make(chan error, 1)
-	go func() {
-		<-ctx.Done()
-		s.stopStreams()
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-		defer cancel()
-		stopped <- srv.Shutdown(last)
-	}()
-	if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("serve %s: %w", l.Addr(), err)
-	}
-	if err := <-stopped; err != nil {
-		s.logger.WarnContext(ctx, "some connections were cut at the end", "error", err)
-	}
-	return nil
-}
-
 // welcome says where the console is, and how to get in.
 func (s *server) welcome(ctx context.Context) error {
 	s.sayHead("serving")
 	s.introduce(ctx)
+	if warning := s.countersign.Warning(); warning != "" {
+		fmt.Fprintln(s.stdout, "Warning:", warning)
+	}
 	if s.cfg.Tools.Isolation == config.IsolationNone {
 		fmt.Fprintln(s.stdout, "Tools run unisolated (tools.isolation: none): what runs as a tool can reach this process and its files.")
 	}
@@ -160,7 +166,7 @@ func (s *server) welcome(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(s.stdout, "\nThe console: open this link within ten minutes; it signs in once.\n\n    %s\n\nAnother one: agentd sign-in --data-dir %s\n\n", link, s.cfg.DataDir)
+	fmt.Fprintf(s.stdout, "\nThe console: open this link within ten minutes; it signs in once.\n\n    %s\n\nAnother one: agentd sign-in --data-dir %s\n\n", link, s.folder)
 	if s.begin != nil {
 		return s.begin(ctx)
 	}
@@ -178,7 +184,7 @@ func (s *server) sayToken(ctx context.Context) error {
 	if len(s.cfg.Auth.Tokens) > 0 {
 		return nil
 	}
-	path, _, err := s.auth.EnsureAgentToken(ctx, s.cfg.DataDir)
+	path, _, err := s.auth.EnsureAgentToken(ctx, s.folder)
 	if err != nil {
 		return err
 	}
@@ -213,6 +219,9 @@ func (s *server) close() error {
 	if s.countersign != nil {
 		errs = append(errs, s.countersign.Close())
 	}
+	if s.cfg.Bus == config.BusMemory { // the folder was made for this process
+		errs = append(errs, os.RemoveAll(s.folder))
+	}
 	return errors.Join(errs...)
 }
 
@@ -229,5 +238,3 @@ func ignoreMissing(err error) error {
 	}
 	return err
 }
-
-func (s *server) controlPath() string { return filepath.Join(s.cfg.DataDir, "control.sock") }

@@ -44,7 +44,8 @@ func TestStopsGracefully(t *testing.T) {
 	resumed := p.as(agentToken).resume(t, runs.conversation)
 	result := resumed.until(t, "tool_result").ToolResults[0]
 	require.Equal(t, "error", result.Status, "agentd stopped the tool and knows it")
-	require.Contains(t, result.Result, "the command was stopped")
+	require.Contains(t, result.Result, "agentd was stopped while the tool ran")
+	require.NotContains(t, result.Result, "cancelled")
 	require.Equal(t, "STOP", resumed.rest(t).Reason)
 	p.as(aliceToken).approve(t, request.RequestID)
 	require.Equal(t, "STOP", p.as(agentToken).resume(t, waits.conversation).rest(t).Reason)

@@ -32,6 +32,7 @@ func (s *server) newHandler() (http.Handler, error) {
 	people, err := ui.New(ui.Options{
 		Views: s.views, Decider: console{named{s.countersign.Gate, s.names}}, Recorder: recorder{s.countersign}, Auth: s.auth, Site: s.site,
 		Isolation: s.cfg.Tools.Isolation, Version: countersign.Version(), Policy: s.policyLine(), Declined: gate.DeclinedText, Logger: s.logger,
+		Clock: s.countersign.Log.Now,
 	})
 	if err != nil {
 		return nil, err
@@ -153,8 +154,14 @@ func (c console) Decide(ctx context.Context, r ui.Ruling) (ui.Answer, error) {
 		RequestID: r.RequestID, RequestDigest: r.RequestDigest, Verdict: r.Verdict, Arguments: r.Arguments, Comment: r.Comment, Actor: r.Actor,
 		ActorName: r.ActorName, Seen: r.Seen, IdempotencyKey: r.IdempotencyKey, Via: "console",
 	})
-	if errors.Is(err, gate.ErrNotBack) {
+	switch {
+	case errors.Is(err, gate.ErrNotBack):
 		err = fmt.Errorf("%w: %w", ui.ErrUnjudged, err)
+	case errors.Is(err, gate.ErrStopped):
+		err = fmt.Errorf("%w: %w", ui.ErrStopping, err)
+	}
+	if errors.Is(err, gate.ErrNotTaken) {
+		err = fmt.Errorf("%w: %w", events.ErrRefused, err)
 	}
 	return ui.Answer{Accepted: a.Accepted, Reason: a.Reason, Needed: a.Needed}, err
 }

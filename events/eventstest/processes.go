@@ -18,7 +18,7 @@ func (b *builder) process(typ events.Type) events.Event {
 	case events.TypeBoot:
 		return &events.Boot{
 			BootID: BootID, Node: "node-1", Version: "v0.1.0", GoVersion: "go1.26.0", Previous: heads(), LastBoot: "boot-0", Clean: true,
-			Clock: events.At(Now()), Isolation: "none", Bus: "embedded",
+			Clock: events.At(Now()), Isolation: "none", Bus: "embedded", Beside: "gate.db",
 		}
 	case events.TypeAlive:
 		return &events.Alive{BootID: BootID, Heads: heads()}

@@ -53,11 +53,15 @@ func NewProducer(o ProducerOptions) *Producer {
 	return &Producer{journal: o.Journal, logger: o.Logger, minter: events.NewMinter(o.Source, o.Clock)}
 }
 
+// Now returns the log's time, in which deadlines stand.
+func (p *Producer) Now() time.Time { return p.journal.Now() }
+
 // Append mints the drafts and makes them durable in one commit, in order, all
-// or none. An append that begins work (events.Type.Begins of any draft) gets
+// or none. An append that begins work (events.Begins of any draft) gets
 // events.ErrRefused at once when its share of queue or disk is full, whatever
 // else is in it; one that only ends work waits for room. After
-// events.ErrLogStopped nothing is taken until the next start. When ctx ends
+// events.ErrLogStopped nothing is taken until the next start, and what gets
+// events.ErrUnrecordable never is. When ctx ends
 // first it is not known whether the events are stored; they come back through
 // the log if they are.
 //
@@ -101,14 +105,13 @@ func (p *Producer) queue(ctx context.Context, drafts []events.Draft) ([]events.M
 }
 
 // measure returns the class of an append, and the most bytes that its events
-// can have. A draft with From counts as those beside it: it answers something
-// that is minted in the same append.
+// can have.
 func measure(drafts []events.Draft) (journal.Class, int64) {
 	class, size := journal.Ends, int64(0)
+	if events.Begins(drafts...) {
+		class = journal.Begins
+	}
 	for _, d := range drafts {
-		if d.Data != nil && d.From == nil && d.Data.Type().Begins() {
-			class = journal.Begins
-		}
 		size += events.MaxEnvelopeBytes
 		for _, payload := range d.Payloads {
 			size += int64(len(payload.Bytes))
@@ -187,10 +190,12 @@ func entries(stored []journal.Stored, err error) ([]events.Entry, error) {
 // logError says of an error of the journal what package events calls it.
 func logError(err error) error {
 	switch {
+	case errors.Is(err, journal.ErrStopped) || errors.Is(err, journal.ErrReadOnly): // for want of room, it may be
+		return fmt.Errorf("%w: %w", events.ErrLogStopped, err)
 	case errors.Is(err, journal.ErrOverloaded) || errors.Is(err, journal.ErrDiskFull):
 		return fmt.Errorf("%w: %w", events.ErrRefused, err)
-	case errors.Is(err, journal.ErrStopped) || errors.Is(err, journal.ErrReadOnly):
-		return fmt.Errorf("%w: %w", events.ErrLogStopped, err)
+	case errors.Is(err, journal.ErrTooLarge):
+		return fmt.Errorf("%w: %w", events.ErrUnrecordable, err)
 	default:
 		return err
 	}

@@ -117,8 +117,12 @@ func TestProducerErrors(t *testing.T) {
 			drafts: []events.Draft{draft(events.TypeToolCall, "a")}, want: []error{events.ErrRefused, journal.ErrDiskFull},
 		},
 		{
-			name: "nor what ends work together with a start", o: journal.Options{FreeBytes: math.MaxUint64},
-			drafts: []events.Draft{draft(events.TypeDecision, "a"), draft(events.TypeToolStarted, "a")}, want: []error{events.ErrRefused},
+			name: "nor what ends work together with a call", o: journal.Options{FreeBytes: math.MaxUint64},
+			drafts: []events.Draft{draft(events.TypeDecision, "a"), draft(events.TypeToolCall, "a")}, want: []error{events.ErrRefused},
+		},
+		{
+			name: "but the start of a call that was approved", o: journal.Options{FreeBytes: math.MaxUint64},
+			drafts: []events.Draft{draft(events.TypeToolStarted, "a")},
 		},
 		{
 			name: "but a result", o: journal.Options{FreeBytes: math.MaxUint64},
@@ -130,7 +134,10 @@ func TestProducerErrors(t *testing.T) {
 		},
 		{
 			name: "more than a queue can hold", o: journal.Options{QueueBytes: 64 << 10},
-			drafts: []events.Draft{draft(events.TypeToolResult, "a"), draft(events.TypeToolResult, "a")}, want: []error{journal.ErrTooLarge},
+			drafts: []events.Draft{draft(events.TypeToolResult, "a"), draft(events.TypeToolResult, "a")}, want: []error{events.ErrUnrecordable, journal.ErrTooLarge},
+		},
+		{
+			name: "what cannot be minted", drafts: []events.Draft{{Session: "a", Data: &events.ToolResult{}}}, want: []error{events.ErrUnrecordable},
 		},
 	}
 	for _, c := range cases {

@@ -53,6 +53,7 @@ var (
 const (
 	StoppedByTimeout     = "timeout"
 	StoppedByCancel      = "cancelled"
+	StoppedByShutdown    = "shutdown" // where the cause of ctx says so
 	StoppedByOutputLimit = "output-limit"
 )
 

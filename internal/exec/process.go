@@ -110,15 +110,26 @@ func (p *process) wait(ctx context.Context) (stoppedBy string) {
 	case <-p.meter.over:
 		stoppedBy = StoppedByOutputLimit
 	case <-ctx.Done():
-		stoppedBy = StoppedByCancel
-		if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
-			stoppedBy = StoppedByTimeout
-		}
+		stoppedBy = stopOf(context.Cause(ctx))
 	}
 	if closed(p.exited) {
 		return ""
 	}
 	return stoppedBy
+}
+
+// stopOf is the word for the end of a context. A cause may have its own.
+func stopOf(cause error) string {
+	if named, ok := errors.AsType[interface {
+		error
+		StoppedBy() string
+	}](cause); ok {
+		return named.StoppedBy()
+	}
+	if errors.Is(cause, context.DeadlineExceeded) {
+		return StoppedByTimeout
+	}
+	return StoppedByCancel
 }
 
 // drain waits until nobody holds an output any more, but not long.

@@ -3,6 +3,7 @@ package exec_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -62,6 +63,12 @@ func TestStopped(t *testing.T) {
 	}
 }
 
+// shutdown is a cause with a word of its own.
+type shutdown struct{}
+
+func (shutdown) Error() string     { return "the process stops" }
+func (shutdown) StoppedBy() string { return exec.StoppedByShutdown }
+
 func TestStoppedByTheCaller(t *testing.T) {
 	for by, end := range map[string]func(context.Context) (context.Context, context.CancelFunc){
 		exec.StoppedByTimeout: func(ctx context.Context) (context.Context, context.CancelFunc) {
@@ -71,6 +78,11 @@ func TestStoppedByTheCaller(t *testing.T) {
 			ctx, cancel := context.WithCancel(ctx)
 			time.AfterFunc(200*time.Millisecond, cancel)
 			return ctx, cancel
+		},
+		exec.StoppedByShutdown: func(ctx context.Context) (context.Context, context.CancelFunc) {
+			ctx, cancel := context.WithCancelCause(ctx)
+			time.AfterFunc(200*time.Millisecond, func() { cancel(fmt.Errorf("as its caller says: %w", shutdown{})) })
+			return ctx, func() { cancel(nil) }
 		},
 	} {
 		t.Run(by, func(t *testing.T) {

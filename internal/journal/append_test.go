@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -184,25 +185,60 @@ func TestAppendRefuses(t *testing.T) {
 	verified(t, j)
 }
 
-// Log time never goes back in a partition, whatever clock or broker say.
-func TestLogTimeIsMonotone(t *testing.T) {
-	clock := []int64{100, 90, 90, 200, 150}
-	i := 0
-	j, stop := running(t, Options{Path: t.TempDir() + "/journal.db", Clock: func() time.Time {
-		i++
-		return time.UnixMicro(clock[i-1])
-	}})
-	var got []int64
-	for range clock {
-		got = append(got, appended(t, j, Begins, entry("one"))[0].Record.LogTime)
+// Log time moves with the monotonic clock alone: the wall clock says where it
+// begins, and not even that where the log ends later.
+func TestLogTimeMovesWithTheMonotonicClock(t *testing.T) {
+	wall, elapsed := time.UnixMicro(100), time.Duration(0)
+	o := Options{
+		Path: t.TempDir() + "/journal.db", Clock: func() time.Time { return wall }, elapsed: func() time.Duration { return elapsed },
 	}
-	require.Equal(t, []int64{100, 100, 100, 200, 200}, got)
+	at := func(j *Journal) int64 { return appended(t, j, Begins, entry("one"))[0].Record.LogTime }
+	for _, start := range []struct {
+		name        string
+		wall, first int64
+	}{
+		{"empty", 100, 100},
+		{"the wall clock was put back", 30, 150},
+		{"and is still behind", 199, 200},
+		{"it has caught up", 1000, 1000},
+	} {
+		wall, elapsed = time.UnixMicro(start.wall), 0
+		j, stop := running(t, o)
+		require.Equal(t, start.first, at(j), start.name)
+		for _, step := range []int64{-1_000_000, 1_000_000_000} {
+			wall = time.UnixMicro(start.wall + step)
+			elapsed += 20 * time.Microsecond
+			require.Equal(t, start.first+elapsed.Microseconds(), at(j), start.name)
+		}
+		elapsed += 10 * time.Microsecond
+		require.Equal(t, start.first+50, at(j), start.name)
+		stop()
+	}
+}
+
+// The clock of a journal that is given none is the process's monotonic one.
+func TestLogTimeMovesByItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		c := newClock(Options{Clock: func() time.Time { return began.Add(time.Hour) }}, &tree{})
+		<-time.After(time.Minute)
+		require.Equal(t, began.Add(time.Hour+time.Minute).UnixMicro(), c.now())
+	})
+}
+
+// Log time never goes back in a partition, whatever a broker says.
+func TestLogTimeIsMonotone(t *testing.T) {
+	o := Options{
+		Path: t.TempDir() + "/journal.db", Clock: func() time.Time { return time.UnixMicro(200) }, elapsed: func() time.Duration { return 0 },
+	}
+	j, stop := running(t, o)
+	require.EqualValues(t, 200, appended(t, j, Begins, entry("one"))[0].Record.LogTime)
 	stop()
 
 	j, _ = running(t, Options{Path: j.o.Path}) // a restart does not forget
 	claimed := entry("one")
 	claimed.LogTime = 7
-	require.EqualValues(t, 200, appended(t, j, Begins, claimed)[0].Record.LogTime)
+	require.EqualValues(t, 200, appended(t, j, Begins, claimed)[0].Record.LogTime, "what is claimed is behind the partition")
 	claimed = entry("one")
 	claimed.Partition, claimed.LogTime = 1, 7
 	require.EqualValues(t, 7, appended(t, j, Begins, claimed)[0].Record.LogTime, "another partition has a time of its own")

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -15,9 +16,11 @@ const checkDisk = time.Second
 // disk refuses new work when space is short, so that some is left for what
 // ends work.
 type disk struct {
-	dir   string // "": in memory, always room
-	floor uint64 // bytes
-	free  func(dir string) (uint64, error)
+	dir     string // "": in memory, always room
+	floor   uint64 // bytes
+	free    func(dir string) (uint64, error)
+	ballast *ballast // nil: in memory
+	log     *slog.Logger
 
 	mu      sync.Mutex
 	next    time.Time // guarded by mu; when to look again
@@ -42,9 +45,36 @@ func (d *disk) admit() error {
 		d.refusal = fmt.Errorf("%w: free space of %s: %w", ErrDiskFull, d.dir, err)
 	case free < d.floor:
 		d.refusal = fmt.Errorf("%w: %s has %d MiB, %d MiB are kept for what is under way", ErrDiskFull, d.dir, free>>20, d.floor>>20)
+	default:
+		d.refill(free)
 	}
 	return d.refusal
 }
+
+// refill makes the ballast whole, if that leaves room for new work.
+func (d *disk) refill(free uint64) {
+	if err := d.ballast.fill(free, d.floor); err != nil {
+		d.log.Warn("there is less in reserve for a full disk than there should be", slog.Any("error", err))
+	}
+}
+
+// prepare looks at the reserve before anything is opened: it makes it where
+// there is room, and gives some of it up where SQLite would find none for the
+// files beside the journal.
+func (d *disk) prepare() {
+	free, err := d.free(d.dir)
+	if err != nil {
+		return // admit says so when something is to begin
+	}
+	d.refill(free)
+	if free < ballastStep {
+		d.ballast.give()
+	}
+}
+
+// giveWay gives some of the ballast up for what ends work, and reports whether
+// there was any.
+func (d *disk) giveWay() bool { return d.ballast != nil && d.ballast.give() }
 
 // full notes that a write found no room, whatever the file system says.
 func (d *disk) full() {

@@ -27,7 +27,9 @@
 //   - Readers see committed records, in order, without gaps, and never hold up
 //     the writer.
 //   - Offsets of a partition are contiguous from 0, its log times never go
-//     back, whatever the clock does.
+//     back. While the journal is open they move with the monotonic clock,
+//     whatever the wall clock does; a start takes the later of the wall clock
+//     and the log's end.
 //
 // One goroutine writes: it takes all that is queued into one commit, and lets
 // the queue fill while the disk works. It does not linger.

@@ -72,11 +72,11 @@ func (l *DirLock) owner() string {
 }
 
 func (l *DirLock) sign() error {
-	if err := l.f.Truncate(0); err != nil {
+	text := []byte(strconv.Itoa(os.Getpid()) + "\n")
+	if _, err := l.f.WriteAt(text, 0); err != nil { // before Truncate: on a full disk the block there is, is enough
 		return err
 	}
-	_, err := l.f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
-	return err
+	return l.f.Truncate(int64(len(text)))
 }
 
 // Close gives the directory back. The file stays: removing it would let two

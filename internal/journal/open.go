@@ -95,6 +95,8 @@ func (j *Journal) openFile(ctx context.Context) (err error) {
 }
 
 func (j *Journal) openLocked(ctx context.Context, dir string) error {
+	j.disk = &disk{dir: dir, floor: j.o.FreeBytes, free: j.o.free, ballast: newBallast(dir, j.o.ReserveBytes), log: j.log}
+	j.disk.prepare()
 	if info, err := os.Stat(j.o.Path); err == nil && info.Size() > 0 {
 		db, err := inspect(ctx, j.o)
 		if err != nil {
@@ -108,10 +110,13 @@ func (j *Journal) openLocked(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := j.adopt(ctx, db); err != nil {
+	err = j.adopt(ctx, db)
+	if err == nil { // the writer asks again by itself, and must hear that it is to stop
+		_, err = db.Write.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", lastRetry.Milliseconds()))
+	}
+	if err != nil {
 		return errors.Join(err, db.Close())
 	}
-	j.disk = &disk{dir: dir, floor: j.o.FreeBytes, free: j.o.free}
 	j.checkpointer, err = newCheckpointer(ctx, j.o)
 	if err != nil {
 		return errors.Join(err, db.Close())
@@ -136,7 +141,7 @@ func (j *Journal) adopt(ctx context.Context, db *sqlite.DB) error {
 		}
 	}
 	j.queue = newQueue(j.o.QueueBytes)
-	j.writer = &writer{db: db, clock: j.o.Clock, tree: t, stays: map[string]int64{}}
+	j.writer = &writer{db: db, clock: newClock(j.o, t), tree: t, stays: map[string]int64{}}
 	return nil
 }
 

@@ -17,7 +17,7 @@ type Options struct {
 	ReadOnly bool
 
 	Logger *slog.Logger     // nil: silence
-	Clock  func() time.Time // log time; nil: time.Now
+	Clock  func() time.Time // where log time begins, asked once; nil: time.Now
 
 	// Names reads an envelope's event id and session. The journal never looks
 	// into envelopes; given this, VerifyAll also checks that the columns by
@@ -30,11 +30,15 @@ type Options struct {
 	QueueBytes int64
 	// FreeBytes is the free space below which new work is refused. 0: 64 MiB.
 	FreeBytes uint64
+	// ReserveBytes is room that is kept in a file beside the journal, for what
+	// ends work when something else has filled the disk. 0: none.
+	ReserveBytes int64
 	// VerifyRows is how many of the last records Open verifies, at least. 0:
 	// 10,000.
 	VerifyRows int64
 
 	// For tests.
+	elapsed  func() time.Duration             // since Open, instead of the monotonic clock
 	maxPages int64                            // bounds the file, so that it is full
 	walBytes int64                            // instead of walBytes
 	free     func(dir string) (uint64, error) // instead of the file system's

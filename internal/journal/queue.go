@@ -133,12 +133,13 @@ func (q *queue) close(err error) {
 	q.closed = err
 }
 
-// answer gives requests their result and their weight back.
+// answer gives requests their weight back and then their result: whoever has it
+// finds the room again.
 func (q *queue) answer(err error, batch ...*request) {
+	q.release(batch...)
 	for _, r := range batch {
 		r.answer(err)
 	}
-	q.release(batch...)
 }
 
 func (q *queue) release(batch ...*request) {

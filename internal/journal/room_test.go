@@ -128,7 +128,9 @@ func TestStopWhileFull(t *testing.T) {
 	}()
 	require.Eventually(t, func() bool { return !j.queue.all.TryAcquire(j.queue.limit) || give(j) }, time.Second, time.Millisecond)
 	stop()
-	require.ErrorIs(t, <-ended, ErrDiskFull)
+	err := <-ended
+	require.ErrorIs(t, err, ErrDiskFull)
+	require.ErrorIs(t, err, ErrStopped)
 	j, _ = running(t, Options{Path: j.o.Path})
 	require.Equal(t, head, j.Head())
 	verified(t, j)

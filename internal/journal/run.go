@@ -31,7 +31,8 @@ const (
 )
 
 // Run writes what is appended until ctx ends; then it lets nothing in any
-// more, writes what is queued, and returns nil. It returns an error when the
+// more, writes what is queued, and returns nil. What there is no room for then
+// gets ErrStopped: nothing waits any more. It returns an error when the
 // database fails in a way after which writing would be guessing, above all
 // when the disk refuses to sync; everything that waits gets ErrStopped then.
 // It may be called once.
@@ -86,29 +87,34 @@ func (j *Journal) commit(ctx context.Context, batch []*request) error {
 	}
 }
 
-// postpone answers what cannot wait for room, and returns the rest after a
-// while. When the journal is stopping, nothing can wait.
+// postpone answers what cannot wait for room, and returns the rest: at once
+// where some room was in reserve, else after a while. When the journal is
+// stopping, nothing can wait.
 func (j *Journal) postpone(ctx context.Context, refusal error, batch []*request, wait time.Duration) []*request {
-	if ctx.Err() != nil {
-		j.queue.answer(refusal, batch...)
-		return nil
-	}
-	if errors.Is(refusal, ErrDiskFull) {
+	full := errors.Is(refusal, ErrDiskFull)
+	if full {
 		j.disk.full()
 	}
 	batch = j.refuseBegins(refusal, batch)
-	pause(ctx, wait)
+	switch {
+	case full && len(batch) > 0 && j.disk.giveWay():
+	case ctx.Err() != nil:
+		j.queue.answer(stopped(refusal), batch...)
+		return nil
+	default:
+		pause(ctx, wait)
+	}
 	return batch
 }
 
 // withdrawn drops the requests whose callers do not wait any more.
 func (j *Journal) withdrawn(batch []*request) []*request {
 	return slices.DeleteFunc(batch, func(r *request) bool {
-		err := r.ctx.Err()
-		if err != nil {
-			j.queue.answer(err, r)
+		if r.ctx.Err() == nil {
+			return false
 		}
-		return err != nil
+		j.queue.answer(context.Cause(r.ctx), r)
+		return true
 	})
 }
 

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/countersign-dev/countersign/events"
 	"github.com/countersign-dev/countersign/internal/sqlite"
@@ -42,7 +41,7 @@ const (
 // Run.
 type writer struct {
 	db    *sqlite.DB
-	clock func() time.Time
+	clock clock
 	tree  *tree            // as committed
 	stays map[string]int64 // the numbers that sessions have now, those of the transaction under way included
 }
@@ -64,7 +63,7 @@ type putFunc func(*sqlite.Conn, *draft, *request) error
 
 func (w *writer) transact(batch []*request, put putFunc) error {
 	d := w.tree.edit()
-	d.now = w.clock().UnixMicro()
+	d.now = w.clock.now()
 	err := w.db.Raw(context.Background(), func(c *sqlite.Conn) error {
 		if err := c.Exec("BEGIN IMMEDIATE"); err != nil {
 			return err

@@ -15,6 +15,7 @@ func Table() []Row {
 		{Folder: "internal/sqlite"},
 		{Folder: "internal/exec"},
 		{Folder: "internal/config"},
+		{Folder: "internal/seats"},
 		{Folder: "internal/auth", May: []string{"internal/sqlite"}},
 
 		// The log.
@@ -35,8 +36,8 @@ func Table() []Row {
 		// What shows. The console reaches the gate through an interface of
 		// one method, and projections read the journal through one as well.
 		{Folder: "projections", May: []string{"policy", "ledger", "internal/sqlite"}},
-		{Folder: "api", May: []string{"agent", "gate", "projections", "internal/auth"}},
-		{Folder: "ui", May: []string{"projections", "internal/auth"}},
+		{Folder: "api", May: []string{"agent", "gate", "projections", "internal/auth", "internal/seats"}},
+		{Folder: "ui", May: []string{"projections", "internal/auth", "internal/seats"}},
 
 		// Log and gate for other people's programs; then the wiring of ours.
 		{Folder: ".", May: []string{"policy", "internal/journal", "internal/bus", "gate"}},
