@@ -22,6 +22,7 @@ func Table() []Row {
 		{Folder: "ledger", Pure: true},
 		{Folder: "internal/journal", May: []string{"ledger", "internal/sqlite"}},
 		{Folder: "internal/bus", May: []string{"internal/journal"}},
+		{Folder: "internal/generate", May: []string{"internal/journal"}},
 
 		// What decides. The gate's log is an interface of its own, and it
 		// decides also where there are no tools: it knows no agent.
