@@ -7,9 +7,10 @@
 .POSIX:
 
 GO = go
+ADDR = 127.0.0.1:8080
 
-# sqlite_fts5 compiles the full-text search into SQLite: without it the program
-# builds and then cannot open its views, so nothing here is built without it.
+# sqlite_fts5 compiles the full-text search into SQLite: without it the build
+# fails and names the tag.
 TAGS = -tags sqlite_fts5
 
 TEST_FLAGS = -race -timeout 15m
@@ -23,16 +24,16 @@ BENCH_REPORTS = internal/bench/run
 BENCH = .
 BENCH_FLAGS = -benchmem
 
-.PHONY: help run test lint generate bench cases layering compiler vet format generated unit
+.PHONY: help run test lint generate bench cases layering compiler vet format generated browser unit
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
 
-run: compiler ## build bin/agentd and run its demo: one command to a call that you approve
+run: compiler ## build bin/agentd and run its demo: one command to a call that you approve; ADDR=127.0.0.1:8081 picks another address
 	@$(GO) build $(TAGS) -o bin/agentd ./cmd/agentd
-	@exec bin/agentd demo
+	@exec bin/agentd demo --addr $(ADDR)
 
-test: compiler format generated vet unit ## everything that must hold before a commit, race detector included
+test: compiler format generated vet browser unit ## everything that must hold before a commit, race detector included
 
 lint: $(LINT) ## the house style, by the pinned linter (built into ./bin the first time)
 	$(LINT) run ./...
@@ -61,6 +62,12 @@ layering: ## only the package map: who may import whom
 compiler:
 	@test "$$($(GO) env CGO_ENABLED)" = 1 || { \
 		echo 'make: SQLite needs a C compiler: install gcc or clang, and do not set CGO_ENABLED=0' >&2; exit 1; }
+
+# go test says nothing of what it skipped; this does.
+browser:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || { \
+		echo 'make: SKIPPED: there is no chromium, so the tests in a browser do not run; REQUIRE_ALL=1 makes that a failure' >&2; \
+		test -z "$$REQUIRE_ALL"; }
 
 format:
 	@files=$$(gofmt -l .); test -z "$$files" || { \

@@ -14,17 +14,21 @@ import (
 
 // callView is a call with its result.
 type callView struct {
-	Place     string
-	Tool      []visible.Span
-	Chip      chip
-	Words     string
-	Agent     string
-	Facts     []factView
-	Notes     []visible.Note
-	Arguments argumentsView
-	Result    *textView
-	Request   string // the path of its request; "" where nobody was asked
-	Turn      []turnView
+	Place string
+	Tool  []visible.Span
+	Chip  chip
+	Words string
+	Agent string
+	Facts []factView
+	Notes []visible.Note
+	// ArgumentsHeading says whose arguments they are, ResultFrom what the
+	// result is.
+	ArgumentsHeading string
+	ResultFrom       string
+	Arguments        argumentsView
+	Result           *textView
+	Request          string // the path of its request; "" where nobody was asked
+	Turn             []turnView
 }
 
 // callPath is where a call's page is. Session and batch are anything, so they
@@ -33,6 +37,19 @@ func callPath(session string, key events.CallKey) string { return "/call?" + cal
 
 func callQuery(session string, key events.CallKey) string {
 	return url.Values{"session": {session}, "batch": {key.BatchID}, "index": {strconv.Itoa(key.Index)}}.Encode()
+}
+
+// callHeadings says whose text is shown: the model's own arguments or a
+// reviewer's, and whose result.
+func callHeadings(c projections.Call) (arguments, result string) {
+	arguments, result = "Arguments, as the model wrote them", "by the tool or the gate"
+	if c.Request != nil && c.Request.Author != "" {
+		arguments = "Arguments, as a reviewer changed them"
+		if c.Start != nil {
+			result = "by the tool; the model was told before it that a reviewer changed the arguments, and to what"
+		}
+	}
+	return arguments, result
 }
 
 func (c *Console) call(w http.ResponseWriter, r *http.Request, id auth.Identity) error {
@@ -46,6 +63,7 @@ func (c *Console) call(w http.ResponseWriter, r *http.Request, id auth.Identity)
 		Place: place(call.At), Tool: visible.Line(call.Tool, 100), Chip: callChip(call), Words: resultWords(call), Agent: agentName(call.Agent),
 		Facts: c.callFacts(ctx, n, call), Notes: visible.NameNotes(call.Tool), Turn: c.turn(ctx, n, call.Session, call.CallKey),
 	}
+	v.ArgumentsHeading, v.ResultFrom = callHeadings(call)
 	ref, carrier := call.Current()
 	if text, err := c.views.Text(ctx, carrier, ref); err != nil {
 		v.Arguments.Missing = missing(err)

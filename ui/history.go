@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 
+	"github.com/countersign-dev/countersign/events"
 	"github.com/countersign-dev/countersign/internal/auth"
 	"github.com/countersign-dev/countersign/projections"
 	"github.com/countersign-dev/countersign/ui/visible"
@@ -121,7 +122,25 @@ func toolOptions(tools []string, selected string) []option {
 func stateOptions(selected projections.CallState) []option {
 	out := make([]option, 0, len(projections.CallStates()))
 	for _, s := range projections.CallStates() {
-		out = append(out, option{Value: string(s), Label: string(s), Selected: s == selected})
+		out = append(out, option{Value: string(s), Label: stateWord(s), Selected: s == selected})
 	}
 	return out
+}
+
+// stateWord is a state in the words of the chips.
+func stateWord(s projections.CallState) string {
+	switch s {
+	case projections.CallProposed:
+		return "asked for"
+	case projections.CallDecided:
+		return "approved, not started"
+	case projections.CallState(events.StatusOK):
+		return "ran"
+	case projections.CallState(events.StatusError):
+		return "failed or not run"
+	case projections.CallState(events.StatusDeclined):
+		return "declined or denied"
+	default:
+		return string(s)
+	}
 }

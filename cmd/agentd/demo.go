@@ -101,6 +101,9 @@ func demoConfig(cfg config.Config, dir string) (config.Config, error) {
 	return cfg, nil
 }
 
+// demoAsker asks in the demo: not the one who decides.
+const demoAsker = "demo-carla"
+
 // beginDemo makes the workspace anew and begins the sessions, unless those of
 // an earlier demo still wait.
 func (s *server) beginDemo(ctx context.Context) error {
@@ -111,12 +114,11 @@ func (s *server) beginDemo(ctx context.Context) error {
 	if err := writeWorkspace(s.cfg.Tools.Workspace); err != nil {
 		return fmt.Errorf("make the demo's workspace: %w", err)
 	}
-	who, err := s.auth.LocalAdmin()
-	if err != nil {
+	if err := s.meet(ctx, demoAsker, "Carla (demo)"); err != nil {
 		return err
 	}
 	for _, text := range demoQueries() {
-		if _, _, err := s.loop.Start(ctx, agent.Query{Text: text, Principal: who.ID}); err != nil {
+		if _, _, err := s.loop.Start(ctx, agent.Query{Text: text, Principal: demoAsker}); err != nil {
 			return fmt.Errorf("begin a demo session: %w", err)
 		}
 	}

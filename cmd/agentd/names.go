@@ -50,3 +50,13 @@ func (s *server) introduce(ctx context.Context) {
 		s.logger.WarnContext(ctx, "the names of people could not be recorded; pages show their ids", "error", err)
 	}
 }
+
+// meet records who is behind an id that is no credential's.
+func (s *server) meet(ctx context.Context, id, name string) error {
+	s.names.set(id, name)
+	text := events.NewPayload([]byte(name))
+	_, err := s.countersign.Log.Append(ctx, events.Draft{
+		Payloads: []events.Payload{text}, Data: &events.Person{Person: id, Name: text.Ref(events.MediaText)},
+	})
+	return err
+}

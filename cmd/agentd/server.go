@@ -156,6 +156,9 @@ func (s *server) welcome(ctx context.Context) error {
 	if warning := s.countersign.Warning(); warning != "" {
 		fmt.Fprintln(s.stdout, "Warning:", warning)
 	}
+	if s.cfg.Bus == config.BusMemory {
+		fmt.Fprintln(s.stdout, "The log is in memory (bus: memory): nothing of it survives this process.")
+	}
 	if s.cfg.Tools.Isolation == config.IsolationNone {
 		fmt.Fprintln(s.stdout, "Tools run unisolated (tools.isolation: none): what runs as a tool can reach this process and its files.")
 	}

@@ -64,7 +64,7 @@ func request(headers ...string) *http.Request {
 }
 
 func bearer(token string) *http.Request     { return request("Authorization", "Bearer "+token) }
-func withCookie(value string) *http.Request { return request("Cookie", "countersign="+value) }
+func withCookie(value string) *http.Request { return request("Cookie", "countersign-8080="+value) }
 
 // signIn makes and redeems a link.
 func signIn(t *testing.T, s *Store) string {

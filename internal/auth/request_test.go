@@ -41,7 +41,7 @@ func TestHostileCredentials(t *testing.T) {
 	}{
 		"nothing":                        {request(), none},
 		"another cookie":                 {request("Cookie", "session="+good), none},
-		"the cookie of a port":           {request("Cookie", "countersign-8080="+good), none},
+		"the cookie of another port":     {request("Cookie", "countersign-8081="+good), none},
 		"the cookie of TLS":              {request("Cookie", "__Host-countersign="+good), none},
 		"an unknown token":               {bearer("guess"), bad},
 		"no token":                       {bearer(""), bad},
@@ -57,14 +57,14 @@ func TestHostileCredentials(t *testing.T) {
 		"a token too long":               {bearer(strings.Repeat("x", 1<<20)), bad},
 		"two headers, one of them good":  {request("Authorization", "Bearer "+aliceToken, "Authorization", "Bearer x"), bad},
 		"two headers, both good":         {request("Authorization", "Bearer "+aliceToken, "Authorization", "Bearer "+aliceToken), bad},
-		"a bad token with a good cookie": {request("Authorization", "Bearer x", "Cookie", "countersign="+good), bad},
+		"a bad token with a good cookie": {request("Authorization", "Bearer x", "Cookie", "countersign-8080="+good), bad},
 		"a session as a token":           {bearer(good), bad},
 		"a token as a session":           {withCookie(aliceToken), bad},
 		"an empty cookie":                {withCookie(""), bad},
 		"a cookie too long":              {withCookie(strings.Repeat("x", 4000)), bad},
 		"SQL":                            {withCookie("' OR 1=1 --"), bad},
-		"a planted second cookie":        {request("Cookie", "countersign="+good+"; countersign=x"), bad},
-		"a planted first cookie":         {request("Cookie", "countersign=x", "Cookie", "countersign="+good), bad},
+		"a planted second cookie":        {request("Cookie", "countersign-8080="+good+"; countersign-8080=x"), bad},
+		"a planted first cookie":         {request("Cookie", "countersign-8080=x", "Cookie", "countersign-8080="+good), bad},
 	} {
 		who, err := s.FromRequest(c.r)
 		require.ErrorIs(t, err, c.want, name)

@@ -54,17 +54,14 @@ func (s Site) Cookie(r *http.Request, value string) *http.Cookie {
 
 // cookieFor returns an empty session cookie for the host that r was sent to. Over
 // TLS its name begins with __Host-, which no other host and no plain page can set
-// (RFC 6265bis, section 4.1.3.2). On plain loopback it is "countersign" under a
-// name of its own below .localhost; on a host that other local programs share,
-// such as 127.0.0.1, its name has the port.
+// (RFC 6265bis, section 4.1.3.2). On plain loopback its name has the port: cookies
+// ignore ports, and another agentd on this machine has sessions of its own.
 func (s Site) cookieFor(r *http.Request) *http.Cookie {
-	host, port := splitHost(r.Host)
+	_, port := splitHost(r.Host)
 	c := &http.Cookie{Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: s.Secure(r)} //nolint:gosec // plain http is for loopback alone
 	switch {
 	case c.Secure:
 		c.Name = "__Host-countersign"
-	case strings.HasSuffix(strings.ToLower(host), ".localhost"):
-		c.Name = "countersign"
 	default:
 		number, err := strconv.Atoi(cmp.Or(port, "80"))
 		if err != nil {

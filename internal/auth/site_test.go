@@ -16,8 +16,8 @@ func TestCookies(t *testing.T) {
 		name         string
 		secure       bool
 	}{
-		{"", "countersign.localhost:8080", false, "countersign", false},
-		{"", "Countersign.LocalHost:8080", false, "countersign", false},
+		{"", "countersign.localhost:8080", false, "countersign-8080", false},
+		{"", "Countersign.LocalHost:8080", false, "countersign-8080", false},
 		{"", "127.0.0.1:8080", false, "countersign-8080", false},
 		{"", "[::1]:9090", false, "countersign-9090", false},
 		{"", "localhost", false, "countersign-80", false},
@@ -26,7 +26,7 @@ func TestCookies(t *testing.T) {
 		{"https://audit.example.org", "audit.example.org", false, "__Host-countersign", true},
 		{"https://audit.example.org", "Audit.Example.org:443", false, "__Host-countersign", true},
 		{"https://audit.example.org", "127.0.0.1:8080", false, "countersign-8080", false},
-		{"http://countersign.localhost:80", "countersign.localhost:80", false, "countersign", false},
+		{"http://countersign.localhost:80", "countersign.localhost:80", false, "countersign-80", false},
 	} {
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
 		r.Host = c.host
