@@ -58,6 +58,7 @@ func outside(err error) *problem {
 		{events.ErrLogStopped, http.StatusServiceUnavailable, "log_stopped"},
 		{events.ErrRefused, http.StatusServiceUnavailable, "log_refused"},
 		{gate.ErrNotBack, http.StatusServiceUnavailable, "not_judged_yet"},
+		{gate.ErrNotTaken, http.StatusServiceUnavailable, "not_recorded_yet"},
 		{context.Canceled, http.StatusServiceUnavailable, "cut_off"},
 	} {
 		if errors.Is(err, row.err) {

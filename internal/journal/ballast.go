@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 )
 
 const (
@@ -21,56 +22,98 @@ const (
 // space keeps only our own new work away; other programs fill a disk as well.
 // When a write finds no room, some of the ballast is given up for what ends
 // work; it is made again when there is room for it and for the floor.
+//
+// The file is looked at afresh each time: it may have been removed, exchanged,
+// or copied without its blocks.
 type ballast struct {
 	path string
 	full int64 // bytes; 0: there is none
 
-	mu   sync.Mutex
-	held int64 // bytes of the file; mu
+	mu sync.Mutex // over looking and changing
 }
 
-// newBallast looks at what an earlier process left of it.
 func newBallast(dir string, size int64) *ballast {
-	b := &ballast{path: filepath.Join(dir, ballastFile), full: size}
-	if info, err := os.Stat(b.path); err == nil {
-		b.held = info.Size()
+	return &ballast{path: filepath.Join(dir, ballastFile), full: size}
+}
+
+// errNotBallast: something else stands in its place, and is left alone.
+var errNotBallast = errors.New("it is no plain file of ours; remove it")
+
+// held returns how many bytes it keeps: those of its length that have blocks.
+func (b *ballast) held() (int64, error) {
+	info, err := os.Lstat(b.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
 	}
-	return b
+	if err != nil {
+		return 0, err
+	}
+	blocks, links := footprint(info)
+	if !info.Mode().IsRegular() || links > 1 || info.Size() > b.full {
+		return 0, errNotBallast
+	}
+	return min(info.Size(), blocks), nil
 }
 
 // give gives some of it up and reports whether there was any.
-func (b *ballast) give() bool {
+func (b *ballast) give() (bool, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.held == 0 {
-		return false
+	held, err := b.held()
+	if err != nil || held == 0 {
+		return false, b.blame(err)
 	}
-	left := max(0, b.held-ballastStep)
-	if err := os.Truncate(b.path, left); err != nil {
-		return false
+	f, err := openBallast(b.path, os.O_RDWR)
+	if err != nil {
+		return false, b.blame(err)
 	}
-	b.held = left
-	return true
+	err = errors.Join(f.Truncate(max(0, held-ballastStep)), f.Close())
+	return err == nil, b.blame(err)
 }
 
 // fill makes it whole where so many free bytes leave the floor untouched.
 func (b *ballast) fill(free, floor uint64) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	missing := b.full - b.held
+	if b.full == 0 {
+		return nil
+	}
+	held, err := b.held()
+	if err != nil {
+		return b.blame(err)
+	}
+	missing := b.full - held
 	if missing <= 0 || free < floor || free-floor < uint64(missing) {
 		return nil
 	}
-	if err := allocate(b.path, b.full); err != nil {
-		return fmt.Errorf("keep room in reserve in %s: %w", b.path, err)
+	return b.blame(allocate(b.path, b.full))
+}
+
+func (b *ballast) blame(err error) error {
+	if err == nil {
+		return nil
 	}
-	b.held = b.full
-	return nil
+	return fmt.Errorf("keep room in reserve in %s: %w", b.path, err)
+}
+
+// openBallast opens the file itself, never what a link names.
+func openBallast(path string, flag int) (*os.File, error) {
+	return os.OpenFile(filepath.Clean(path), flag|syscall.O_NOFOLLOW, 0o600)
+}
+
+// footprint returns the bytes that a file has blocks for, and how many names it
+// has.
+func footprint(info fs.FileInfo) (blocks int64, links uint64) {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return info.Size(), 1
+	}
+	return int64(st.Blocks) * 512, uint64(st.Nlink) //nolint:unconvert // other widths on other systems
 }
 
 // allocate makes a file of some length whose blocks exist, or removes it.
 func allocate(path string, size int64) error {
-	f, err := os.OpenFile(filepath.Clean(path), os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := openBallast(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return err
 	}

@@ -33,22 +33,66 @@ func held(t *testing.T, dir string) int64 {
 func TestBallast(t *testing.T) {
 	dir := t.TempDir()
 	b := newBallast(dir, 10*mib)
-	require.False(t, b.give(), "there is none yet")
+	require.False(t, gives(t, b), "there is none yet")
 	require.NoError(t, b.fill(29*mib, 20*mib))
 	require.Zero(t, held(t, dir), "the floor would be touched")
 	require.NoError(t, b.fill(30*mib, 20*mib))
 	require.EqualValues(t, 10*mib, held(t, dir))
-	require.True(t, b.give())
+	require.True(t, gives(t, b))
 	require.EqualValues(t, 6*mib, held(t, dir))
 	b = newBallast(dir, 10*mib)
 	for _, left := range []int64{2 * mib, 0} {
-		require.True(t, b.give())
+		require.True(t, gives(t, b))
 		require.Equal(t, left, held(t, dir))
 	}
-	require.False(t, b.give())
+	require.False(t, gives(t, b))
 	require.NoError(t, b.fill(30*mib, 20*mib))
 	require.EqualValues(t, 10*mib, held(t, dir))
 	require.Error(t, newBallast(filepath.Join(dir, "none"), mib).fill(mib, 0))
+}
+
+func gives(t *testing.T, b *ballast) bool {
+	t.Helper()
+	gave, err := b.give()
+	require.NoError(t, err)
+	return gave
+}
+
+// It is looked at afresh: what was removed, or copied without its blocks, is
+// made again; what is not ours is left alone.
+func TestBallastThatWasTouched(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, ballastFile)
+	b := newBallast(dir, 4*mib)
+	fill := func() error { return b.fill(1<<40, 0) }
+	require.NoError(t, fill())
+	require.NoError(t, os.Remove(path))
+	require.False(t, gives(t, b))
+	require.NoError(t, fill())
+	require.EqualValues(t, 4*mib, held(t, dir))
+
+	require.NoError(t, os.Truncate(path, 0))
+	require.NoError(t, os.Truncate(path, 4*mib)) // all hole
+	require.False(t, gives(t, b))
+	require.NoError(t, fill())
+	require.EqualValues(t, 4*mib, held(t, dir))
+
+	victim := filepath.Join(dir, "victim")
+	for name, put := range map[string]func() error{
+		"a link":      func() error { return os.Symlink(victim, path) },
+		"a hard link": func() error { return os.Link(victim, path) },
+		"a folder":    func() error { return os.Mkdir(path, 0o700) },
+	} {
+		require.NoError(t, os.WriteFile(victim, []byte("not ours"), 0o600))
+		require.NoError(t, os.RemoveAll(path))
+		require.NoError(t, put())
+		require.ErrorIs(t, fill(), errNotBallast, name)
+		_, err := b.give()
+		require.ErrorIs(t, err, errNotBallast, name)
+		text, err := os.ReadFile(victim)
+		require.NoError(t, err)
+		require.Equal(t, "not ours", string(text), name)
+	}
 }
 
 // The other way to make it, where the system cannot reserve blocks.

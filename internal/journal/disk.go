@@ -68,13 +68,22 @@ func (d *disk) prepare() {
 	}
 	d.refill(free)
 	if free < ballastStep {
-		d.ballast.give()
+		d.giveWay()
 	}
 }
 
 // giveWay gives some of the ballast up for what ends work, and reports whether
 // there was any.
-func (d *disk) giveWay() bool { return d.ballast != nil && d.ballast.give() }
+func (d *disk) giveWay() bool {
+	if d.ballast == nil {
+		return false
+	}
+	gave, err := d.ballast.give()
+	if err != nil {
+		d.log.Warn("the room in reserve cannot be given up", slog.Any("error", err))
+	}
+	return gave
+}
 
 // full notes that a write found no room, whatever the file system says.
 func (d *disk) full() {
