@@ -98,7 +98,7 @@ func (g *Gate) became(s *fold.Session, q *fold.Request, decision string) (accept
 		case v.Outcome == events.RevisionAsks:
 			return true, q.Needed(), ""
 		default:
-			return false, 0, "the changed arguments cannot run: " + v.Why
+			return false, 0, cannotRun(v.Why)
 		}
 	}
 	if q.State != fold.Pending {

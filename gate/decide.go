@@ -159,7 +159,7 @@ func (g *Gate) check(ctx context.Context, s *session, r Ruling) (c checked) {
 	}
 	if r.Verdict == events.VerdictModify {
 		if j := g.judge(tool, r.Arguments); j.effect == events.EffectDeny {
-			c.unfit = "the changed arguments cannot run: " + j.why
+			c.unfit = cannotRun(j.why)
 		}
 	}
 	return c

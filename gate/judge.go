@@ -45,7 +45,7 @@ func (g *Gate) judge(tool string, arguments []byte) judgement {
 		return refuse(t, ruleSize, fmt.Sprintf("The arguments have %d bytes; at most %d can be recorded, so the tool was not run.", len(arguments), MaxArguments))
 	}
 	if err := g.fits(t, arguments); err != nil {
-		return refuse(t, ruleArguments, "The tool was not run: "+clipTo(err.Error(), maxWhy)+".")
+		return refuse(t, ruleArguments, unfitPrefix+clipTo(err.Error(), maxWhy)+".")
 	}
 	v := g.verdict(t)
 	return judgement{tool: t, effect: v.Effect, rule: v.Rule, why: v.Why, policy: v}
@@ -101,4 +101,12 @@ func clipTo(s string, most int) string {
 		cut--
 	}
 	return s[:cut] + mark
+}
+
+// unfitPrefix begins what the model is told of arguments that do not fit.
+const unfitPrefix = "The tool was not run: "
+
+// cannotRun says the same to whoever changed the arguments.
+func cannotRun(why string) string {
+	return "the changed arguments cannot run: " + strings.TrimSuffix(strings.TrimPrefix(why, unfitPrefix), ".")
 }
