@@ -24,7 +24,7 @@ BENCH_REPORTS = internal/bench/run
 BENCH = .
 BENCH_FLAGS = -benchmem
 
-.PHONY: help run test lint generate bench cases layering compiler vet format generated browser unit
+.PHONY: help run test lint generate bench cases layering rules boards compiler vet format generated browser unit
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -33,7 +33,7 @@ run: compiler ## build bin/agentd and run its demo: one command to a call that y
 	@$(GO) build $(TAGS) -o bin/agentd ./cmd/agentd
 	@exec bin/agentd demo --addr $(ADDR)
 
-test: compiler format generated vet browser unit ## everything that must hold before a commit, race detector included
+test: compiler format generated vet browser rules boards unit ## everything that must hold before a commit, race detector included
 
 lint: $(LINT) ## the house style, by the pinned linter (built into ./bin the first time)
 	$(LINT) run ./...
@@ -41,6 +41,7 @@ lint: $(LINT) ## the house style, by the pinned linter (built into ./bin the fir
 generate: ## write the generated files anew
 	$(GO) tool templ generate
 	$(GO) generate $(TAGS) ./...
+	cd deploy/grafana && $(GO) run . .
 
 bench: compiler ## print the bench report; BENCH=regexp picks
 	@packages=$$(find . -name '*_test.go' -exec grep -l '^func Benchmark' {} + | \
@@ -56,6 +57,20 @@ cases: compiler ## judge the machine-readable cases of DIR=folder, a line a case
 
 layering: ## only the package map: who may import whom
 	$(GO) test $(TAGS) ./internal/layering
+
+# promtool comes with Prometheus. The test of cmd/agentd that starts a whole
+# Prometheus wants it as well.
+rules: ## the alerts of deploy/prometheus: each one firing and silent
+	@cd deploy/prometheus; if ! command -v promtool >/dev/null; then \
+		echo 'make: SKIPPED: there is no promtool, so the rules are not tested; REQUIRE_ALL=1 makes that a failure' >&2; \
+		test -z "$$REQUIRE_ALL"; \
+	elif ! out=$$(promtool check config prometheus.yml && promtool test rules rules_test.yml); then \
+		echo "$$out" >&2; exit 1; \
+	fi
+
+# A module of its own, so that nothing here needs Grafana's library.
+boards: ## the boards of deploy/grafana: that the files are what the program writes
+	@cd deploy/grafana && $(GO) vet . && $(GO) test .
 
 # SQLite is C. Go switches cgo off without a word where it finds no compiler,
 # and what is built then fails at its first database; say it here instead.

@@ -26,6 +26,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/countersign-dev/countersign/events"
@@ -44,9 +45,12 @@ type Options struct {
 	// Isolation is how tools are kept from this process, said in boot events.
 	Isolation string
 	// Names gives the name behind a person's id; nil shows ids.
-	Names  func(person string) string
-	Logger *slog.Logger
-	Clock  func() time.Time
+	Names func(person string) string
+	// Metrics is where the instruments of log and gate are exported; nil:
+	// nowhere.
+	Metrics prometheus.Registerer
+	Logger  *slog.Logger
+	Clock   func() time.Time
 }
 
 // Countersign is an open log with its gate.
@@ -92,6 +96,7 @@ func Open(ctx context.Context, dir string, o Options) (*Countersign, error) {
 	files := c.files()
 	c.journal, err = journal.Open(ctx, journal.Options{
 		Path: filepath.Join(dir, journalFile), Memory: o.Memory, Logger: o.Logger, Clock: o.Clock, Names: names, ReserveBytes: reserve,
+		Metrics: o.Metrics,
 	})
 	if err != nil {
 		return nil, err // it names the journal
@@ -116,8 +121,12 @@ func (c *Countersign) open(ctx context.Context) error {
 	if c.before, err = lookBack(ctx, c.journal); err != nil {
 		return err
 	}
+	metrics, err := bus.NewMetrics(c.o.Metrics)
+	if err != nil {
+		return err
+	}
 	c.Log = bus.NewProducer(bus.ProducerOptions{
-		Journal: c.journal, Source: source(c.before.node, c.Boot), Clock: c.o.Clock, Logger: c.logger,
+		Journal: c.journal, Source: source(c.before.node, c.Boot), Clock: c.o.Clock, Metrics: metrics, Logger: c.logger,
 	})
 	gateDB := filepath.Join(c.dir, "gate.db")
 	if c.o.Memory {
@@ -125,7 +134,7 @@ func (c *Countersign) open(ctx context.Context) error {
 	}
 	c.Gate, err = gate.New(ctx, gate.Options{
 		Log: c.Log, Policy: c.o.Policy, Tools: c.o.Tools, Path: gateDB, Node: c.before.node, Boot: c.Boot, Names: c.o.Names,
-		Logger: c.logger, Clock: c.o.Clock,
+		Metrics: c.o.Metrics, Logger: c.logger, Clock: c.o.Clock,
 	})
 	if err != nil {
 		return fmt.Errorf("open the gate: %w", err)

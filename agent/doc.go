@@ -12,6 +12,10 @@
 //	calls without results                                      carry them
 //	an answer, a limit, a failure, a cancellation              finish
 //
+// A run that only waits for people may be parked: then no goroutine has it, and
+// it goes on from the log when a decision, a time-out or a cancellation is in
+// there. The runs that began to wait last stay in hand.
+//
 // Nothing runs a tool but the gate: the loop hands it a function, and the gate
 // calls that after the start has come back through the log and counts.
 //

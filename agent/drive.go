@@ -30,18 +30,24 @@ type driver struct {
 	asking    map[string]bool
 	consulted map[string]events.Digest
 	wake      func() // ends the driver's wait, if it waits; mu
+	parks     bool   // the run is to be parked while it waits; mu
+	// patience is for how long calls in hand wait to be decided, impatient ends
+	// it; nil where none waits. mu
+	patience  context.Context //nolint:containedctx // of the calls in hand
+	impatient context.CancelFunc
 
 	again string // the batch of the last failed round that may be asked again; of drive's goroutine
 }
 
-// drive carries a run to its end, or until ctx ends.
-func (l *Loop) drive(ctx context.Context, session, run string, n *narrator) {
+// drive carries a run to its end, or until ctx ends, or until it is parked.
+func (l *Loop) drive(ctx context.Context, session, run string, n *narrator) (parked bool) {
 	d := &driver{loop: l, session: session, run: run, narrator: n, carried: map[events.CallKey]bool{}}
 	defer d.carries.Wait()
+	defer d.endPatience()
 	for wait := time.Duration(0); ctx.Err() == nil; {
-		done, err := d.step(ctx)
-		if done {
-			return
+		what, err := d.step(ctx)
+		if what != goesOn {
+			return what == isParked
 		}
 		if errors.Is(err, events.ErrUnrecordable) {
 			err = d.giveUp(ctx, err)
@@ -52,7 +58,7 @@ func (l *Loop) drive(ctx context.Context, session, run string, n *narrator) {
 		}
 		if errors.Is(err, events.ErrLogStopped) || errors.Is(err, events.ErrUnrecordable) {
 			l.logger.ErrorContext(ctx, "a run stands still because the log takes nothing more of it", "session", session, "error", err)
-			return
+			return false
 		}
 		if ctx.Err() == nil {
 			l.logger.WarnContext(ctx, "a run could not go on; it is tried again", "session", session, "error", err)
@@ -60,7 +66,17 @@ func (l *Loop) drive(ctx context.Context, session, run string, n *narrator) {
 		wait = min(max(2*wait, 50*time.Millisecond), 2*time.Second)
 		pause(ctx, wait)
 	}
+	return false
 }
+
+// after says what has become of a run with a step.
+type after int
+
+const (
+	goesOn after = iota
+	hasEnded
+	isParked // it is not the driver's any more
+)
 
 // state is what the fold says of a run, copied.
 type state struct {
@@ -72,8 +88,9 @@ type state struct {
 	cancelled bool
 	finished  bool
 	at        events.Position
-	putDowns  int // carries that had returned before
-	reads     int // of open, the calls of read-only tools
+	putDowns  int  // carries that had returned before
+	reads     int  // of open, the calls of read-only tools
+	waits     bool // see gate.Waits
 }
 
 // writes counts the open calls that may change something.
@@ -88,7 +105,7 @@ func (d *driver) look(ctx context.Context) (state, error) {
 			st.finished = true
 			return
 		}
-		st.run, st.last, st.cancelled = *run, run.Last(), run.Cancelled != nil
+		st.run, st.last, st.cancelled, st.waits = *run, run.Last(), run.Cancelled != nil, gate.Waits(s)
 		if st.last == nil || st.last.Outcome != events.RoundCalls {
 			return
 		}
@@ -108,32 +125,32 @@ func (d *driver) look(ctx context.Context) (state, error) {
 	return st, err
 }
 
-// step does the one thing that comes next. done says that the run has ended.
+// step does the one thing that comes next.
 // What is decided by is told to clients before it is acted on: so a result goes
 // out before the text that answers it, and a request before any call runs.
-func (d *driver) step(ctx context.Context) (done bool, err error) {
+func (d *driver) step(ctx context.Context) (after, error) {
 	st, err := d.look(ctx)
 	if err == nil {
 		err = d.narrator.catchUp(ctx)
 	}
 	if err != nil {
-		return false, err
+		return goesOn, err
 	}
 	d.consult(ctx, st)
 	d.carrySettled(ctx, st)
 	switch {
 	case st.finished:
-		return true, nil
+		return hasEnded, nil
 	case len(st.open) > 0:
-		return false, d.waitFor(ctx, st)
+		return d.rest(ctx, st)
 	case st.cancelled:
-		return false, d.finish(ctx, st, events.FinishCancelled, nil)
+		return goesOn, d.finish(ctx, st, events.FinishCancelled, nil)
 	case st.last == nil:
-		return false, d.ask(ctx, st)
+		return goesOn, d.ask(ctx, st)
 	case st.missing > 0:
-		return false, d.lost(ctx, st)
+		return goesOn, d.lost(ctx, st)
 	}
-	return false, d.afterTurn(ctx, st)
+	return goesOn, d.afterTurn(ctx, st)
 }
 
 // afterTurn decides what follows a finished round whose calls all have ended.
@@ -205,19 +222,6 @@ func (l *Loop) returnsDirect(c *fold.Call) bool {
 	return t != nil && t.Spec().ReturnDirect && c.Result != nil && c.Result.Status == events.StatusOK
 }
 
-// carrySettled puts every call that may go on in hand. Read-only calls run side
-// by side; of the others one runs at a time, in the model's order among those
-// that are decided. One that is alone is in hand while it waits, so that it
-// starts without a detour once it is decided.
-func (d *driver) carrySettled(ctx context.Context, st state) {
-	alone := st.writes() == 1
-	for _, c := range st.open {
-		if alone || settled(c, st.cancelled) {
-			d.carry(ctx, c)
-		}
-	}
-}
-
 // errMoved ends a driver's wait when a carry has returned.
 var errMoved = errors.New("a call was put down")
 
@@ -264,75 +268,4 @@ func (d *driver) change(ctx context.Context, at events.Position) (<-chan error, 
 		changed <- d.loop.gate.Watch(ctx, d.session, func(s *fold.Session) bool { return s.Last != at })
 	})
 	return changed, cancel
-}
-
-// carry puts a call in hand, unless it is or must wait for another.
-func (d *driver) carry(ctx context.Context, c *fold.Call) {
-	tool := d.loop.tools[c.Tool]
-	readOnly := readOnly(tool)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.carried[c.CallKey] || !readOnly && d.writing {
-		return
-	}
-	d.carried[c.CallKey] = true
-	d.writing = d.writing || !readOnly
-	d.carries.Go(func() {
-		err := d.loop.gate.Carry(ctx, d.session, c.CallKey, runOf(tool))
-		if err != nil && ctx.Err() == nil {
-			d.loop.logger.WarnContext(ctx, "a call could not be carried; it is tried again", "call", c.String(), "error", err)
-			pause(ctx, carryAgain)
-		}
-		d.putDown(c.CallKey, readOnly)
-	})
-}
-
-// readOnly reports whether a tool changes nothing, so that its calls run side
-// by side, at once.
-func readOnly(t Tool) bool { return t != nil && t.Spec().ReadOnly }
-
-// carryAgain is how long a call rests that could not be carried.
-const carryAgain = 250 * time.Millisecond
-
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-time.After(d):
-	case <-ctx.Done():
-	}
-}
-
-func (d *driver) putDown(key events.CallKey, readOnly bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	delete(d.carried, key)
-	if !readOnly {
-		d.writing = false
-	}
-	d.stir()
-}
-
-// stir makes the driver look again. mu is held.
-func (d *driver) stir() {
-	d.putDowns++
-	if d.wake != nil {
-		d.wake()
-	}
-}
-
-// runOf is what the gate runs for a call.
-func runOf(t Tool) gate.Run {
-	return func(ctx context.Context, arguments []byte) gate.Output {
-		if t == nil {
-			return gate.Output{Content: []byte("The tool no longer exists."), Failed: true}
-		}
-		out, err := t.Run(ctx, arguments)
-		g := gate.Output{
-			Content: out.Content, MediaType: out.MediaType, FullBytes: out.FullBytes, FullDigest: events.Digest(out.Digest),
-			StoppedBy: out.StoppedBy,
-		}
-		if err != nil {
-			g.Failed, g.Content, g.FullBytes = true, []byte(err.Error()), 0 // the text says what was cut
-		}
-		return g
-	}
 }

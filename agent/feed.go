@@ -44,12 +44,16 @@ type Feed struct {
 	told chan struct{} // closed when the feed has what the log held when it was made
 
 	mu     sync.Mutex
-	frames []entry       // mu
-	at     cursor        // of the last frame; mu
-	text   int           // weight of the pieces since they were last joined; mu
-	weight int           // of all frames, in bytes; mu
-	ended  bool          // mu
-	moved  chan struct{} // closed and replaced when frames or ended changed; mu
+	frames []entry // mu
+	at     cursor  // of the last frame; mu
+	text   int     // weight of the pieces since they were last joined; mu
+	weight int     // of all frames, in bytes; mu
+	ended  bool    // mu
+	// readers are those that will read on; once the feed of a parked run has
+	// been dropped there are none, and none come. mu
+	readers int
+	dropped bool
+	moved   chan struct{} // closed and replaced when frames or ended changed; mu
 }
 
 // entry is a frame as a feed keeps it.
@@ -122,6 +126,34 @@ func (f *Feed) size() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.weight
+}
+
+// attach keeps the feed for a reader that will read on; false where it was
+// dropped.
+func (f *Feed) attach() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.dropped {
+		return false
+	}
+	f.readers++
+	return true
+}
+
+// detach gives it back, and reports whether nobody reads on.
+func (f *Feed) detach() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.readers--
+	return f.readers == 0
+}
+
+// abandon drops the feed where nobody reads on.
+func (f *Feed) abandon() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.dropped = f.readers == 0
+	return f.dropped
 }
 
 func (f *Feed) end() {

@@ -14,7 +14,7 @@ import (
 // Without listeners and handler nobody tells anything, and no goroutine waits
 // for it.
 func TestNobodyListens(t *testing.T) {
-	l, err := NewLoop(Options{Models: make([]Model, 1)})
+	l, err := NewLoop(Options{Models: []Model{named{}}})
 	require.NoError(t, err)
 	require.Nil(t, l.audience)
 	require.Nil(t, l.narrator("s", "r").teller)
@@ -26,6 +26,11 @@ func TestNobodyListens(t *testing.T) {
 		d.roundStarts(t.Context(), state{})
 	}))
 }
+
+// named is a model that has a name alone.
+type named struct{ Model }
+
+func (named) Name() string { return "named" }
 
 // Guests have their time to end, and no more.
 func TestGuestsAreSeenOff(t *testing.T) {

@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/countersign-dev/countersign/events"
 	"github.com/countersign-dev/countersign/fold"
 	"github.com/countersign-dev/countersign/gate"
@@ -47,10 +49,15 @@ type Options struct {
 	Rest        time.Duration
 	// Listeners are told what happens; they change nothing.
 	Listeners []Listener
+	// MaxWaiting is how many runs that only wait for people stay in hand; of the
+	// others nothing is kept but that they wait. 0 means 128, below it none stays.
+	MaxWaiting int
 	// Approvals decides protected calls beside the people; nil leaves them to
 	// people alone.
 	Approvals ApprovalHandler
-	Logger    *slog.Logger
+	// Metrics is where the loop's instruments are exported; nil: nowhere.
+	Metrics prometheus.Registerer
+	Logger  *slog.Logger
 }
 
 // Loop runs conversations. Run must be running.
@@ -59,6 +66,7 @@ type Loop struct {
 	gate     *gate.Gate
 	tools    map[string]Tool
 	toolList []byte // the tools offered, in order: what tools_digest of a run is of
+	metrics  *metrics
 	logger   *slog.Logger
 	audience *audience // the listeners; nil where there are none
 	guests   *guests   // goroutines of listeners and of the handler
@@ -68,11 +76,13 @@ type Loop struct {
 	runs  sync.WaitGroup // goroutines of runs; Run waits for them
 
 	mu       sync.Mutex
-	ctx      context.Context  // of Run, for the runs that it owns; mu
-	stopping bool             // no goroutine starts any more; mu
-	active   map[string]*Feed // by run: those that are driven, and some that have ended; mu
-	finished []*Feed          // of active, those of runs that have ended, oldest first; mu
-	kept     int              // what finished weighs, in bytes; mu
+	ctx      context.Context    // of Run, for the runs that it owns; mu
+	stopping bool               // no goroutine starts any more; mu
+	active   map[string]*Feed   // by run: those that are driven or read, and some that have ended; mu
+	parked   map[string]*parked // by run: those that wait for people, and that nobody drives; mu
+	waiting  waiting            // drivers whose runs wait for people; mu
+	finished []*Feed            // of active, those of runs that have ended, oldest first; mu
+	kept     int                // what finished weighs, in bytes; mu
 }
 
 // NewLoop returns a loop. What is missing or wrong in the options is an error;
@@ -92,7 +102,7 @@ func NewLoop(o Options) (*Loop, error) {
 	}
 	l := &Loop{
 		opt: o, gate: o.Gate, tools: map[string]Tool{}, logger: o.Logger, ready: make(chan struct{}), active: map[string]*Feed{},
-		guests: newGuests(),
+		parked: map[string]*parked{}, waiting: newWaiting(o.MaxWaiting), guests: newGuests(),
 	}
 	for _, t := range o.Tools {
 		l.tools[t.Spec().Name] = t
@@ -102,6 +112,9 @@ func NewLoop(o Options) (*Loop, error) {
 		return nil, err
 	}
 	if l.audience, err = newAudience(l, o.Listeners); err != nil {
+		return nil, err
+	}
+	if l.metrics, err = newMetrics(l, o.Metrics); err != nil {
 		return nil, err
 	}
 	if l.toolList, err = json.Marshal(l.definitions()); err != nil {
@@ -179,6 +192,9 @@ func (l *Loop) serving(ctx context.Context) error {
 }
 
 func (l *Loop) takeUp(ctx context.Context, session string) error {
+	if waits, err := l.parkAtStart(ctx, session); err != nil || waits {
+		return err
+	}
 	var run string
 	err := l.gate.View(ctx, session, func(s *fold.Session) {
 		if r := s.Run(); r != nil {
@@ -200,17 +216,27 @@ func (l *Loop) launch(session, run string) *Feed {
 	if feed := l.active[run]; feed != nil {
 		return feed
 	}
+	if p := l.parked[run]; p != nil {
+		return l.resume(p)
+	}
 	n := l.narrator(session, run)
 	n.teller = l.teller(run)
-	l.active[run] = n.feed
-	if !l.stopping {
-		ctx := l.ctx
-		l.runs.Go(func() {
-			l.drive(ctx, session, run, n)
-			l.ended(n.feed)
-		})
-	}
+	l.drives(session, run, n)
 	return n.feed
+}
+
+// drives starts the goroutine of a run, unless the process stops. mu is held.
+func (l *Loop) drives(session, run string, n *narrator) {
+	l.active[run] = n.feed
+	if l.stopping {
+		return
+	}
+	ctx := l.ctx
+	l.runs.Go(func() {
+		if parked := l.drive(ctx, session, run, n); !parked {
+			l.ended(n.feed)
+		}
+	})
 }
 
 // What stays in memory of runs that have ended: so many feeds, of so many bytes

@@ -19,6 +19,9 @@ type narrator struct {
 	row     int64         // told so far
 	feed    *Feed
 	caught  bool // catchUp has succeeded once
+	// What a run that was parked had told before: to the feed, if that was kept,
+	// and to the listeners, up to these rows.
+	fed, heard int64
 	// streamed says that the text of the round under way went to the feed as
 	// it came.
 	streamed bool
@@ -53,7 +56,7 @@ func (n *narrator) catchUp(ctx context.Context) error {
 			return fmt.Errorf("read session %.80q: %w", n.session.ID, err)
 		}
 		for _, e := range entries {
-			n.tell(ctx, fold.Decode(e.Record))
+			n.tell(ctx, e.Row, fold.Decode(e.Record))
 			n.row = e.Row
 		}
 		if len(entries) < tellAtOnce {
@@ -67,15 +70,22 @@ func (n *narrator) catchUp(ctx context.Context) error {
 	return nil
 }
 
-// tell adds the frames of one record. Payloads that cannot be read are said to
-// be so; the feed goes on.
-func (n *narrator) tell(ctx context.Context, r fold.Record) {
+// tell tells one record, where it was not told before.
+func (n *narrator) tell(ctx context.Context, row int64, r fold.Record) {
 	if r.Envelope.SessionID != n.session.ID || !n.session.Apply(r).Counts {
 		return
 	}
-	if n.teller != nil {
-		n.teller.hear(ctx, n.session, r, !n.caught)
+	if n.teller != nil && row > n.heard {
+		n.teller.hear(ctx, n.session, r, !n.caught && n.heard == 0)
 	}
+	if row > n.fed {
+		n.show(ctx, r)
+	}
+}
+
+// show adds the frames of one record. Payloads that cannot be read are said to
+// be so; the feed goes on.
+func (n *narrator) show(ctx context.Context, r fold.Record) {
 	switch e := r.Event.(type) { //nolint:gochecksumtype // of the others clients see nothing
 	case *events.RoundFinished:
 		if e.RunID == n.feed.run {

@@ -22,8 +22,8 @@ func (l *Loop) Cancel(ctx context.Context, session, principal string, actor *eve
 	return err
 }
 
-// Open returns a reader of a conversation for a client that has seen lastID:
-// from that place on, through the runs that followed. Without an id it begins
+// Open returns a reader, to be closed, of a conversation for a client that has
+// seen lastID: from that place on, through the runs that followed. Without an id it begins
 // at the last run; so it does, after a reset, with one that is not ours.
 // ErrNothing where nothing was asked yet.
 func (l *Loop) Open(ctx context.Context, session, principal, lastID string) (*Reader, error) {
@@ -45,7 +45,7 @@ func (l *Loop) Open(ctx context.Context, session, principal, lastID string) (*Re
 	if i < 0 {
 		i = len(runs) - 1
 	}
-	open := func(ctx context.Context, run string) (*Feed, error) { return l.feedOf(ctx, session, run) }
+	open := func(ctx context.Context, run string) (*Feed, error) { return l.attached(ctx, session, run) }
 	feed, err := open(ctx, runs[i])
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func (l *Loop) Open(ctx context.Context, session, principal, lastID string) (*Re
 	if lastID != "" {
 		r = feed.from(p)
 	}
-	r.later, r.open = runs[i+1:], open
+	r.later, r.open, r.left = runs[i+1:], open, l.forgetFeed
 	return r, nil
 }
 
@@ -66,6 +66,16 @@ func (l *Loop) runIDs(ctx context.Context, session string) ([]string, error) {
 		}
 	})
 	return runs, err
+}
+
+// attached returns the feed of a run, kept for a reader.
+func (l *Loop) attached(ctx context.Context, session, run string) (*Feed, error) {
+	for {
+		feed, err := l.feedOf(ctx, session, run)
+		if err != nil || feed.attach() {
+			return feed, err
+		}
+	}
 }
 
 // feedOf returns the feed of a run: the one in memory, or one told anew from

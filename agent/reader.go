@@ -19,6 +19,21 @@ type Reader struct {
 	// later are the runs that follow, and open their feeds.
 	later []string
 	open  func(ctx context.Context, run string) (*Feed, error)
+	// left is told of a feed that this reader was the last to read.
+	left func(*Feed)
+}
+
+// Close says that nothing more will be read. What is kept for readers of a run
+// that waits for people is then forgotten, until somebody reads it again.
+// A nil reader has nothing to give back.
+func (r *Reader) Close() {
+	if r == nil || r.left == nil {
+		return
+	}
+	if r.feed.detach() {
+		r.left(r.feed)
+	}
+	r.left = nil
 }
 
 // read returns a reader from the beginning.
@@ -83,6 +98,9 @@ func (r *Reader) turn(ctx context.Context) error {
 	feed, err := r.open(ctx, r.later[0])
 	if err != nil {
 		return err
+	}
+	if r.left != nil && r.feed.detach() {
+		r.left(r.feed)
 	}
 	r.feed, r.after, r.later = feed, cursor{}, r.later[1:]
 	return nil

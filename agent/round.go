@@ -29,6 +29,7 @@ func (d *driver) ask(ctx context.Context, st state) error {
 	d.startOver(st)
 	d.roundStarts(ctx, st)
 	turn, err := d.stream(ctx, m, req)
+	d.loop.metrics.used(m.Name(), turn.Usage)
 	var broken *TurnError
 	switch {
 	case errors.Is(err, errCancelledRun):

@@ -24,7 +24,7 @@ type Query struct {
 }
 
 // Start begins a run and returns its session, and a reader of its feed from
-// the beginning. ErrBusy, ErrNoModel, gate.ErrUnknownSession where the
+// the beginning, to be closed. ErrBusy, ErrNoModel, gate.ErrUnknownSession where the
 // conversation is another principal's: then nothing of it is touched.
 func (l *Loop) Start(ctx context.Context, q Query) (string, *Reader, error) {
 	m, err := l.model(q.Model)
@@ -46,10 +46,15 @@ func (l *Loop) Start(ctx context.Context, q Query) (string, *Reader, error) {
 		}
 	}
 	feed, err := l.begin(ctx, q, m)
+	if err == nil && !feed.attach() {
+		feed, err = l.attached(ctx, q.Session, feed.run)
+	}
 	if err != nil {
 		return q.Session, nil, err
 	}
-	return q.Session, feed.read(), nil
+	r := feed.read()
+	r.left = l.forgetFeed
+	return q.Session, r, nil
 }
 
 // admits reports, as an error, what forbids a run and is known before anything

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/countersign-dev/countersign/agent"
 	"github.com/countersign-dev/countersign/events"
 	"github.com/countersign-dev/countersign/gate"
@@ -58,8 +60,10 @@ type Options struct {
 	// MaxStreams bounds the open streams; 0 means 2000. One person may have a
 	// quarter of them, or 16 where that is more.
 	MaxStreams int
-	Logger     *slog.Logger     // nil: none
-	Clock      func() time.Time // nil: time.Now
+	// Metrics is where the API's instruments are exported; nil: nowhere.
+	Metrics prometheus.Registerer
+	Logger  *slog.Logger     // nil: none
+	Clock   func() time.Time // nil: time.Now
 }
 
 // API serves programs. Nothing of it runs by itself.
@@ -72,6 +76,7 @@ type API struct {
 	strange *meter  // of records about requests without credentials
 	refused *meters // of records about what known people may not do
 	streams *seats.Seats
+	metrics *metrics
 	life    context.Context
 	stop    context.CancelCauseFunc
 }
@@ -87,6 +92,9 @@ func New(o Options) (*API, error) {
 	}
 	a.life, a.stop = context.WithCancelCause(context.Background())
 	var err error
+	if a.metrics, err = newMetrics(o.Metrics); err != nil {
+		return nil, err
+	}
 	if a.handler, err = a.guarded(); err != nil {
 		return nil, err
 	}

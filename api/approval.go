@@ -41,15 +41,18 @@ func (a *API) decide(w http.ResponseWriter, r *http.Request, who auth.Identity) 
 	}
 	said, err := decodeRuling(body)
 	if err != nil {
+		a.metrics.invalid()
 		return err
 	}
 	key, err := idempotencyKey(r.Header)
 	if err != nil {
+		a.metrics.invalid()
 		return err
 	}
 	ruled := said.gate()
 	ruled.Actor, ruled.ActorName, ruled.Via, ruled.IdempotencyKey = who.Actor(), who.Name, via, key
 	answer, err := a.gate.Decide(r.Context(), ruled)
+	a.metrics.submitted(answer, err)
 	if errors.Is(err, gate.ErrNotBack) {
 		return refuse(http.StatusServiceUnavailable, "not_judged_yet",
 			"the decision is recorded, but was not judged in time: send it again with the same Idempotency-Key to learn what became of it").

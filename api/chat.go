@@ -42,6 +42,7 @@ func (a *API) ask(w http.ResponseWriter, r *http.Request, who auth.Identity) err
 	case err != nil:
 		return err
 	case a.life.Err() != nil:
+		reader.Close()
 		return refuse(http.StatusServiceUnavailable, "stopping", "agentd stops: the run is recorded and goes on when it serves again: read it with GET then").
 			with("conversationId", conversation)
 	}
@@ -144,13 +145,18 @@ func (a *API) resume(w http.ResponseWriter, r *http.Request, who auth.Identity) 
 		return err
 	}
 	defer leave()
-	reader, err := a.loop.Open(r.Context(), conversation, who.Person, r.Header.Get("Last-Event-ID"))
+	last := r.Header.Get("Last-Event-ID")
+	reader, err := a.loop.Open(r.Context(), conversation, who.Person, last)
 	if errors.Is(err, agent.ErrNothing) || err == nil && reader.Empty() {
+		reader.Close()
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
 	if err != nil {
 		return err
+	}
+	if last != "" {
+		a.metrics.resumed(reader)
 	}
 	a.stream(w, r, conversation, reader)
 	return nil

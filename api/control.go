@@ -17,6 +17,7 @@ type ControlOptions struct {
 	Link     func(ctx context.Context) (url string, expires time.Time, err error)
 	Status   func() Status
 	Recorder Recorder
+	Views    Rebuilder
 	Logger   *slog.Logger // nil: none
 }
 
@@ -35,8 +36,8 @@ type Link struct {
 	Expires time.Time `json:"expires"`
 }
 
-// Control serves agentd's own commands: POST /sign-in-link and GET /status. It
-// asks nobody who they are, so it belongs on a socket that only the owner of
+// Control serves agentd's own commands: POST /sign-in-link, POST /rebuild and
+// GET /status. It asks nobody who they are, so it belongs on a socket that only the owner of
 // the data directory can open, and nowhere else.
 func Control(o ControlOptions) http.Handler {
 	if o.Logger == nil {
@@ -44,6 +45,7 @@ func Control(o ControlOptions) http.Handler {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /sign-in-link", o.link)
+	mux.HandleFunc("POST /rebuild", o.rebuild)
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, r *http.Request) { o.answer(w, r, o.Status()) })
 	return mux
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/countersign-dev/countersign/agent"
 	"github.com/countersign-dev/countersign/internal/auth"
+	"github.com/countersign-dev/countersign/internal/instruments"
 	"github.com/countersign-dev/countersign/internal/seats"
 )
 
@@ -23,6 +24,9 @@ func (a *API) enter(who auth.Identity) (leave func(), err error) {
 		return nil, context.Cause(a.life)
 	}
 	leave, err = a.streams.Take(who.Person)
+	if err != nil {
+		a.metrics.left(instruments.LeftLimit)
+	}
 	switch {
 	case errors.Is(err, seats.ErrYours):
 		return nil, refuse(http.StatusTooManyRequests, "too_many_streams",
@@ -37,15 +41,18 @@ func (a *API) enter(who auth.Identity) (leave func(), err error) {
 // stream tells a run to a client until the run or the client has ended, or
 // agentd stops. That is all a stream is: nothing depends on it.
 func (a *API) stream(w http.ResponseWriter, r *http.Request, conversation string, from *agent.Reader) {
+	defer from.Close()
 	ctx, end := context.WithCancelCause(r.Context())
 	defer end(nil)
 	defer context.AfterFunc(a.life, func() { end(context.Cause(a.life)) })()
 	out := &sse{w: w, control: http.NewResponseController(w), within: a.opt.WriteWithin}
 	defer out.close()
+	left := a.metrics.opened()
 	err := out.open(conversation)
 	for err == nil {
 		err = a.tell(ctx, out, from)
 	}
+	left(a.why(r.Context(), err))
 	if a.life.Err() != nil { // the last word is where to go on, also where nothing was told yet
 		err = errors.Join(err, out.send(from.LastID(), agent.Event{Type: agent.EventHeartbeat}))
 	}
@@ -64,7 +71,11 @@ func (a *API) tell(ctx context.Context, out *sse, from *agent.Reader) error {
 	case err != nil:
 		return err
 	}
-	if err := out.send(frame.ID, frame.Event); err != nil || frame.Event.Type != agent.EventApproval {
+	err = out.send(frame.ID, frame.Event)
+	if err == nil {
+		a.metrics.sent()
+	}
+	if err != nil || frame.Event.Type != agent.EventApproval {
 		return err
 	}
 	return out.send(frame.ID, beat)

@@ -128,7 +128,7 @@ func TestBadEnvelope(t *testing.T) {
 		{"long cause", "decision", `"causationid":"`, `"causationid":"` + long, "causationid has"},
 		{"something follows", "decision", `{"specversion":"1.0"`, `{} {"specversion":"1.0"`, "envelope"},
 		{"a list", "decision", `{"specversion":"1.0"`, `[{"specversion":"1.0"`, "envelope"},
-		{"cut", "decision", `,"idempotency":"key-2"}}`, `,"idempotency":"key-2"`, "unexpected EOF"},
+		{"cut", "decision", `,"idempotency":"key-2","bulk":"bulk-1"}}`, `,"idempotency":"key-2"`, "unexpected EOF"},
 		{"invalid UTF-8 in an attribute", "decision", `"subject":"`, "\"subject\":\"\xfe", "UTF-8"},
 		{"more than 32 KiB", "decision", `{`, `{"padding":"` + strings.Repeat("x", 32<<10) + `",`, "32768"},
 	} {

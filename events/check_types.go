@@ -43,7 +43,7 @@ func (e *Decision) check() error {
 		return fmt.Errorf("cause %q and actor do not go together: human and handler decisions alone have one", string(e.Cause))
 	}
 	return first(e.Actor.check(), ref("arguments", e.Arguments), names("request_id", e.RequestID, "via", e.Via),
-		digest("request_digest", e.RequestDigest, false), label("idempotency", e.Idempotency), e.Seen.check(),
+		digest("request_digest", e.RequestDigest, false), labels("idempotency", e.Idempotency, "bulk", e.Bulk), e.Seen.check(),
 		oneOf("verdict", e.Verdict, verdicts()), oneOf("cause", e.Cause, causes()))
 }
 

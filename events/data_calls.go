@@ -76,6 +76,7 @@ type Decision struct {
 	Via           string  `json:"via"`            // "console", "chat-api", "gate", ...
 	Seen          *Seen   `json:"seen,omitzero"`
 	Idempotency   string  `json:"idempotency,omitzero"`
+	Bulk          string  `json:"bulk,omitzero"` // what decisions share that a person sent at once; each stands alone
 }
 
 // Revocation takes an approval back before the start. Version 1.

@@ -15,6 +15,8 @@ var (
 	ErrUnknownCall = errors.New("unknown call")
 	// ErrCarried: another Carry of this process has the call in hand.
 	ErrCarried = errors.New("the call is being carried already")
+	// ErrUndecided: patience ended before the call was decided.
+	ErrUndecided = errors.New("the call is not decided yet")
 )
 
 // Run runs a tool once. It is called after the start has come back and counts,
@@ -38,6 +40,13 @@ type Output struct {
 // gets a result that says so. ctx bounds the carrying, not the call: when it
 // ends before the start, the call stays as it is and another Carry may go on.
 func (g *Gate) Carry(ctx context.Context, session string, key events.CallKey, run Run) error {
+	return g.CarryWhile(ctx, context.Background(), session, key, run)
+}
+
+// CarryWhile is Carry that waits only while patience lasts. When that ends and
+// the call is not decided, it returns ErrUndecided, and the call stays as it is;
+// a call that is decided is carried to its result all the same.
+func (g *Gate) CarryWhile(ctx, patience context.Context, session string, key events.CallKey, run Run) error {
 	release, err := g.take(ctx, callID{session, key})
 	if err != nil {
 		return err
@@ -45,7 +54,7 @@ func (g *Gate) Carry(ctx context.Context, session string, key events.CallKey, ru
 	defer release()
 	texts := g.prefetch(ctx, session, key)
 	for ran := false; ; {
-		p, err := g.settle(ctx, session, key, ran)
+		p, err := g.settle(ctx, patience, session, key, ran)
 		switch {
 		case err != nil:
 			return err
@@ -98,9 +107,14 @@ func (g *Gate) hold(s *session, id callID) error {
 
 // settle waits until it is known what comes next for a call, which this carry
 // has run or not.
-func (g *Gate) settle(ctx context.Context, session string, key events.CallKey, ran bool) (plan, error) {
+func (g *Gate) settle(ctx, patience context.Context, session string, key events.CallKey, ran bool) (plan, error) {
 	var p plan
-	err := g.Watch(ctx, session, func(s *fold.Session) bool {
+	waiting, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	if !ran {
+		defer context.AfterFunc(patience, func() { stop(ErrUndecided) })()
+	}
+	err := g.Watch(waiting, session, func(s *fold.Session) bool {
 		var known bool
 		p, known = g.next(s, s.Calls[key], ran)
 		return known

@@ -35,6 +35,7 @@ type deadlines struct {
 
 type deadline struct {
 	at               time.Time
+	ends             int64 // the request's own end in log time, in microseconds; 0 where it is over
 	session, request string
 	early            int // how often the log found it too early
 	index            int
@@ -45,17 +46,40 @@ func newDeadlines() *deadlines {
 }
 
 // set queues a request, or moves it.
-func (d *deadlines) set(session, request string, at time.Time) {
+func (d *deadlines) set(session, request string, at time.Time, ends int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if old := d.byID[request]; old != nil {
-		old.at = at
+		old.at, old.ends = at, ends
 		heap.Fix(&d.queue, old.index)
 	} else {
-		e := &deadline{at: at, session: session, request: request}
+		e := &deadline{at: at, ends: ends, session: session, request: request}
 		d.byID[request] = e
 		heap.Push(&d.queue, e)
 	}
+	d.tell()
+}
+
+// later puts off a request that is queued.
+func (d *deadlines) later(request string, at time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if e := d.byID[request]; e != nil {
+		e.at = at
+		heap.Fix(&d.queue, e.index)
+		d.tell()
+	}
+}
+
+// setAll gives all requests the time that is left of them.
+func (d *deadlines) setAll(left func(ends int64) time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now := time.Now()
+	for _, e := range d.queue {
+		e.at = now.Add(max(0, left(e.ends)) + time.Millisecond)
+	}
+	heap.Init(&d.queue)
 	d.tell()
 }
 
@@ -160,14 +184,20 @@ func (g *Gate) schedule(s *session, q *fold.Request, live bool) {
 	if q.State != fold.Pending {
 		return
 	}
-	left := q.Deadline.Sub(time.UnixMicro(max(g.now().UnixMicro(), g.logTime)))
+	ends := q.Deadline.UnixMicro()
+	left := g.left(ends)
 	if live {
 		left = q.Deadline.Sub(time.UnixMicro(s.Last.LogTime))
 	}
 	if cancelledRun(s.Session, s.Calls[q.CallKey]) {
-		left = 0
+		ends, left = 0, 0
 	}
-	g.due.set(s.ID, q.RequestID, time.Now().Add(max(0, left)+time.Millisecond))
+	g.due.set(s.ID, q.RequestID, time.Now().Add(max(0, left)+time.Millisecond), ends)
+}
+
+// left is what the log's clock leaves until a log time. mu is held.
+func (g *Gate) left(until int64) time.Duration {
+	return time.UnixMicro(until).Sub(time.UnixMicro(max(g.now().UnixMicro(), g.logTime)))
 }
 
 // scheduleAll queues what is pending anew when the log's end is known: only
@@ -175,11 +205,7 @@ func (g *Gate) schedule(s *session, q *fold.Request, live bool) {
 func (g *Gate) scheduleAll() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for _, s := range g.sessions {
-		for _, q := range s.Requests {
-			g.schedule(s, q, false)
-		}
-	}
+	g.due.setAll(g.left)
 }
 
 // expire ends the requests that fall due.
@@ -220,7 +246,7 @@ func (g *Gate) timeOut(ctx context.Context, d deadline) error {
 	}
 	outcomes, err := g.append(ctx, d.session, draft)
 	if err != nil {
-		g.due.set(d.session, d.request, time.Now().Add(afterFailure))
+		g.due.later(d.request, time.Now().Add(afterFailure))
 		return err
 	}
 	if outcomes[0].Reason == fold.ReasonTooEarly {

@@ -30,6 +30,9 @@ type Ruling struct {
 	Seen            *events.Seen
 	// IdempotencyKey makes a retry get the first's answer; "" for none.
 	IdempotencyKey string
+	// Bulk is what rulings share that a person sent at once; "" for none. It is
+	// recorded, and changes nothing: each ruling is judged by itself.
+	Bulk string
 
 	handler bool // a program's approval handler says it, not a person
 }
@@ -53,6 +56,7 @@ func (r Ruling) may(q *fold.Request) bool {
 type Answer struct {
 	Accepted bool
 	Reason   string // why not, in words for people
+	Class    Class  // why not, for counting
 	Needed   int    // how many more people must approve
 	EventID  string // of the decision, where one was appended
 }
@@ -62,6 +66,14 @@ type Answer struct {
 // recorded as access. ErrNotTaken where the log found no room in time, ErrNotBack
 // where the fold has not judged in time, both with the decision's id.
 func (g *Gate) Decide(ctx context.Context, r Ruling) (Answer, error) {
+	a, err := g.decide(ctx, r)
+	if err == nil && !a.Accepted {
+		a.Class = g.classOf(ctx, r, a.Reason)
+	}
+	return a, err
+}
+
+func (g *Gate) decide(ctx context.Context, r Ruling) (Answer, error) {
 	id, err := g.sessionOf(ctx, r.RequestID)
 	if err != nil {
 		return Answer{}, err
@@ -190,7 +202,7 @@ func (g *Gate) cannot(s *fold.Session, q *fold.Request, r Ruling, c checked) str
 		return "its arguments cannot be read now, so they could not be compared"
 	case r.RequestDigest != "" && r.RequestDigest != q.Digest,
 		r.ArgumentsDigest != "" && (r.ArgumentsDigest != c.digest || c.text != q.Arguments):
-		return "the request has other arguments now than the ones that you saw; look at it again"
+		return textMoved
 	}
 	if o := g.objects(s.Calls[q.CallKey]); o.cause != "" && r.Verdict != events.VerdictDecline {
 		return "it cannot run any more: " + o.why
@@ -203,7 +215,7 @@ func (g *Gate) cannot(s *fold.Session, q *fold.Request, r Ruling, c checked) str
 func (g *Gate) decisionDrafts(session string, q *fold.Request, r Ruling) ([]events.Draft, string) {
 	d := &events.Decision{
 		RequestID: q.RequestID, RequestDigest: q.Digest, Verdict: r.Verdict, Cause: r.cause(),
-		Arguments: carried(q), Actor: r.Actor, Via: r.Via, Seen: r.Seen, Idempotency: idempotency(r),
+		Arguments: carried(q), Actor: r.Actor, Via: r.Via, Seen: r.Seen, Idempotency: idempotency(r), Bulk: r.Bulk,
 	}
 	draft := events.Draft{ID: events.NewID(), Session: session, Data: d, Causation: q.EventID}
 	if r.Verdict == events.VerdictModify {

@@ -20,6 +20,10 @@
 // it, Carry goes on from the fold; after tool_started the call may have run,
 // and is never run again.
 //
+// Of the sessions only those are folded in memory that somebody uses, and a few
+// that were used last. The others are folded anew when something happens to
+// them, so thousands may wait for people.
+//
 // gate.db remembers which sessions were unfinished and where each request is,
 // so that a start reads little. It is made from the log alone and may be
 // deleted.

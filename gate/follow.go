@@ -11,7 +11,6 @@ import (
 
 const (
 	batch      = 512                    // entries of one read
-	keepLoaded = 64                     // idle sessions that stay loaded
 	persistGap = 100 * time.Millisecond // between writes of gate.db
 	saveAfter  = 50_000                 // rows of catching up between writes of gate.db
 )
@@ -66,25 +65,41 @@ func (g *Gate) step(ctx context.Context, live bool) (int, error) {
 	for i, e := range entries {
 		decoded[i] = fold.Decode(e.Record)
 	}
+	then, err := g.applyAll(ctx, entries, decoded, live)
+	if err != nil {
+		return 0, err
+	}
+	for _, f := range then {
+		f()
+	}
+	return len(entries), nil
+}
+
+// applyAll folds a batch, and returns what is to be called once mu is free.
+func (g *Gate) applyAll(ctx context.Context, entries []events.Entry, decoded []fold.Record, live bool) (then []func(), err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	touched := map[*session]struct{}{}
+	touched := map[string]*session{}
 	for i, r := range decoded {
 		s, err := g.apply(ctx, r, live)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
 		if s != nil {
-			touched[s] = struct{}{}
+			touched[s.ID] = s
 		}
 		g.applied = place{entries[i].Row, r.Digest}
 		g.logTime = max(g.logTime, r.LogTime)
 	}
-	for s := range touched {
+	for id, s := range touched {
+		g.noteUnfinished(s)
+		if f := g.takeOnce(id); f != nil {
+			then = append(then, f)
+		}
 		s.wake()
 		g.unload(s)
 	}
-	return len(entries), nil
+	return then, nil
 }
 
 func (s *session) wake() {
@@ -211,28 +226,4 @@ func (g *Gate) load(ctx context.Context, id string) (*session, error) {
 	}
 	g.sessions[id] = s
 	return s, nil
-}
-
-// unload forgets a session that has nothing unfinished, beyond a few.
-func (g *Gate) unload(s *session) {
-	if len(g.sessions) > keepLoaded && s.pins == 0 && !s.Busy() {
-		delete(g.sessions, s.ID)
-	}
-}
-
-// pin keeps a session loaded until the returned function is called.
-func (g *Gate) pin(ctx context.Context, id string) (*session, func(), error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	s, err := g.load(ctx, id)
-	if err != nil {
-		return nil, nil, err
-	}
-	s.pins++
-	return s, func() {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		s.pins--
-		g.unload(s)
-	}, nil
 }

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"container/list"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/countersign-dev/countersign/events"
@@ -62,14 +64,19 @@ type Options struct {
 	// MaxPending caps the undecided requests of one session and of one
 	// principal; 0 means 256 and 20,000.
 	MaxPending, MaxPendingPrincipal int
+	// KeepLoaded is how many sessions stay folded in memory that nobody uses; 0
+	// means 64, below it none.
+	KeepLoaded int
 	// JudgedWithin is how long a poster waits for room in the log, and for the
 	// fold; 0 means 10 s.
 	JudgedWithin time.Duration
 	// Names gives the name behind a person's id, for the text that a model
 	// reads; nil shows ids.
-	Names  func(person string) string
-	Logger *slog.Logger
-	Clock  func() time.Time
+	Names func(person string) string
+	// Metrics is where the gate's instruments are exported; nil: nowhere.
+	Metrics prometheus.Registerer
+	Logger  *slog.Logger
+	Clock   func() time.Time
 }
 
 // Gate holds protected calls until they are decided. Its methods may be called
@@ -82,6 +89,7 @@ type Gate struct {
 	executor string // "NODE/BOOT"
 	node     string
 	opt      Options
+	metrics  *metrics
 	logger   *slog.Logger
 	now      func() time.Time
 	due      *deadlines
@@ -95,6 +103,9 @@ type Gate struct {
 
 	mu            sync.Mutex
 	sessions      map[string]*session      // loaded ones; mu
+	idle          *list.List               // of sessions, those that nobody uses, the last used at the end; mu
+	unfinished    map[string]unfinished    // sessions that have something unfinished, loaded or not; mu
+	once          map[string]func()        // what is to be called when a session moves; mu
 	applied       place                    // up to which loaded sessions are folded; mu
 	logTime       int64                    // the latest of what was applied, microseconds; mu
 	awaited       map[string]*fold.Outcome // what became of events that somebody waits for, by id; mu
@@ -126,6 +137,7 @@ type session struct {
 	*fold.Session
 	changed chan struct{} // closed and replaced when the state moved
 	pins    int           // users that need it to stay loaded
+	idle    *list.Element // its place among those that nobody uses, or nil
 }
 
 type callID struct {
@@ -153,11 +165,15 @@ func New(ctx context.Context, o Options) (*Gate, error) {
 		log: o.Log, policy: o.Policy, tools: tools, store: st, executor: o.Node + "/" + o.Boot, node: o.Node, opt: o,
 		logger: o.Logger, now: o.Clock, due: newDeadlines(), revise: make(chan struct{}, 1), ready: make(chan struct{}),
 		stopped:  make(chan struct{}),
-		sessions: map[string]*session{}, awaited: map[string]*fold.Outcome{}, carrying: map[callID]struct{}{},
+		sessions: map[string]*session{}, idle: list.New(), unfinished: map[string]unfinished{}, once: map[string]func(){},
+		awaited: map[string]*fold.Outcome{}, carrying: map[callID]struct{}{},
 		runs: map[callID]runningCall{}, begun: map[string][]byte{}, pending: map[string]int{}, known: map[string]events.Digest{},
 		named: map[string]events.Digest{}, dirty: map[string]bool{}, newest: map[string]string{}, newlyKnown: map[string]events.Digest{},
 	}
 	if err := g.restoreOrRemake(ctx); err != nil {
+		return nil, errors.Join(err, g.store.close())
+	}
+	if g.metrics, err = newMetrics(g, o.Metrics); err != nil {
 		return nil, errors.Join(err, g.store.close())
 	}
 	return g, nil
@@ -169,6 +185,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.MaxPendingPrincipal == 0 {
 		o.MaxPendingPrincipal = 20_000
+	}
+	if o.KeepLoaded == 0 {
+		o.KeepLoaded = 64
 	}
 	if o.JudgedWithin == 0 {
 		o.JudgedWithin = 10 * time.Second
@@ -278,20 +297,6 @@ func (g *Gate) look(s *session, f func(*fold.Session) bool) (<-chan struct{}, bo
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return s.changed, f(s.Session)
-}
-
-// Unfinished returns the sessions that had something unfinished when last
-// seen: a run, or a call without a result.
-func (g *Gate) Unfinished() []string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	var ids []string
-	for id, s := range g.sessions {
-		if s.Busy() {
-			ids = append(ids, id)
-		}
-	}
-	return ids
 }
 
 // gone reports whether an executor is an earlier boot of this node.

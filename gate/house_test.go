@@ -73,7 +73,8 @@ func build(ctx context.Context, log *memLog, timeout time.Duration, change func(
 	}
 	o := gate.Options{
 		Policy: p, Tools: []gate.Tool{tool("Bash"), tool("Read"), tool("Rm")}, Node: "n", Boot: "b1",
-		Names: func(person string) string { return strings.ToUpper(person[2:3]) + person[3:] },
+		KeepLoaded: -1, // what nobody uses is folded anew each time
+		Names:      func(person string) string { return strings.ToUpper(person[2:3]) + person[3:] },
 	}
 	change(&o)
 	source := "agentd/" + o.Node + "/" + o.Boot

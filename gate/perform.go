@@ -50,8 +50,9 @@ const MaxResult = 512 << 10
 // perform runs the tool, once, and records the result. The result is recorded
 // even where ctx has ended, as long as the log has room: what ran must be told.
 func (g *Gate) perform(ctx, runCtx context.Context, session string, p plan, arguments []byte, run Run) error {
-	began := time.Now()
+	began, ended := time.Now(), g.metrics.runs(p.call.Tool)
 	out := g.guarded(runCtx, run, arguments)
+	ended()
 	payload, ref := resultPayload(out)
 	status := events.StatusOK
 	if out.Failed {

@@ -69,6 +69,8 @@ func (g *Gate) restore(ctx context.Context) error {
 			return err
 		}
 		g.resume(s)
+		g.noteUnfinished(s)
+		g.unload(s)
 	}
 	return nil
 }
@@ -122,8 +124,7 @@ func (g *Gate) takeChanges() changes {
 	defer g.mu.Unlock()
 	c := changes{at: g.applied, sessions: map[string]bool{}, requests: g.newest, known: g.newlyKnown}
 	for id := range g.dirty {
-		s := g.sessions[id]
-		c.sessions[id] = s != nil && s.Busy()
+		_, c.sessions[id] = g.unfinished[id]
 	}
 	g.saving = g.newest // until the file has them, sessionOf finds them here
 	g.dirty, g.newest, g.newlyKnown = map[string]bool{}, map[string]string{}, map[string]events.Digest{}

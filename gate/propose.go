@@ -55,6 +55,11 @@ type ProposedCall struct {
 // ErrNotCounted where the fold refused one: its key was used, or the
 // conversation is another's or has no such run.
 func (g *Gate) Propose(ctx context.Context, p Proposal) error {
+	_, unpin, err := g.pin(ctx, p.Session) // what waits in it already is counted
+	if err != nil {
+		return err
+	}
+	defer unpin()
 	drafts, starts := g.proposeAll(p)
 	if len(drafts) == 0 {
 		return nil

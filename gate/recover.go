@@ -14,7 +14,11 @@ import (
 // ends what waits for an approval that cannot come any more.
 func (g *Gate) recover(ctx context.Context) error {
 	for _, id := range g.Unfinished() {
-		for keys := range slices.Chunk(g.lost(id), recoverAtOnce) {
+		lost, err := g.lost(ctx, id)
+		if err != nil {
+			return fmt.Errorf("gate: recover: %w", err)
+		}
+		for keys := range slices.Chunk(lost, recoverAtOnce) {
 			if err := g.recoverSome(ctx, id, keys); err != nil {
 				return fmt.Errorf("gate: recover session %.80q: %w", id, err)
 			}
@@ -27,6 +31,11 @@ func (g *Gate) recover(ctx context.Context) error {
 // recoverSome ends calls that were lost. A start that cannot must fail: its
 // calls would seem to run.
 func (g *Gate) recoverSome(ctx context.Context, id string, keys []events.CallKey) error {
+	_, unpin, err := g.pin(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer unpin()
 	ctx, cancel := context.WithTimeoutCause(ctx, g.opt.JudgedWithin, ErrNotTaken)
 	defer cancel()
 	return g.record(ctx, id, g.lostDrafts(id, keys)...)
@@ -40,13 +49,17 @@ const lostText = "This tool was started, but its result was lost: whether it had
 
 // lost returns the calls of a session that were started by a process that is
 // gone, in the model's order.
-func (g *Gate) lost(id string) []events.CallKey {
+func (g *Gate) lost(ctx context.Context, id string) ([]events.CallKey, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	s := g.sessions[id]
-	if s == nil {
-		return nil
+	if !g.unfinished[id].started {
+		return nil, nil
 	}
+	s, err := g.load(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	defer g.unload(s)
 	var keys []events.CallKey
 	for key, c := range s.Calls {
 		if c.Start != nil && c.Result == nil && g.gone(c.Start.Executor) {
@@ -54,14 +67,14 @@ func (g *Gate) lost(id string) []events.CallKey {
 		}
 	}
 	slices.SortFunc(keys, inOrder)
-	return keys
+	return keys, nil
 }
 
 func inOrder(a, b events.CallKey) int {
 	return cmp.Or(cmp.Compare(a.BatchID, b.BatchID), cmp.Compare(a.Index, b.Index))
 }
 
-// lostDrafts says what was found and ends each call.
+// lostDrafts says what was found and ends each call. The session is pinned.
 func (g *Gate) lostDrafts(id string, keys []events.CallKey) []events.Draft {
 	g.mu.Lock()
 	defer g.mu.Unlock()

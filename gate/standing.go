@@ -78,7 +78,7 @@ func (o objection) against(p plan) plan {
 // before it starts.
 func (g *Gate) retire(ctx context.Context, id string) {
 	var ends []events.Draft
-	for _, p := range g.undecided(id) {
+	for _, p := range g.undecided(ctx, id) {
 		text, err := g.log.Payload(ctx, p.carrier, p.ref)
 		if err != nil {
 			continue
@@ -96,16 +96,19 @@ func (g *Gate) retire(ctx context.Context, id string) {
 }
 
 // undecided returns the calls of a session that wait for people, with their
-// current arguments, in the model's order.
-func (g *Gate) undecided(id string) []plan {
+// current arguments, in the model's order; none where it cannot be read.
+func (g *Gate) undecided(ctx context.Context, id string) []plan {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	s, err := g.load(ctx, id)
+	if err != nil {
+		return nil
+	}
+	defer g.unload(s)
 	var plans []plan
-	if s := g.sessions[id]; s != nil {
-		for _, q := range s.Requests {
-			if q.State == fold.Pending {
-				plans = append(plans, plan{call: *s.Calls[q.CallKey], ref: carried(q), carrier: q.Carrier})
-			}
+	for _, q := range s.Requests {
+		if q.State == fold.Pending {
+			plans = append(plans, plan{call: *s.Calls[q.CallKey], ref: carried(q), carrier: q.Carrier})
 		}
 	}
 	slices.SortFunc(plans, func(a, b plan) int { return inOrder(a.call.CallKey, b.call.CallKey) })

@@ -183,6 +183,6 @@ func (g *Gate) startRefused(ctx context.Context, session string, p plan, reason 
 // moved reports whether the call's warrant is another one now than planned:
 // revoked, cancelled, or decided otherwise.
 func (g *Gate) moved(ctx context.Context, session string, p plan) (bool, error) {
-	now, err := g.settle(ctx, session, p.call.CallKey, false)
+	now, err := g.settle(ctx, context.Background(), session, p.call.CallKey, false)
 	return now.ended || now.over != "" || now.digest != p.digest || now.warrant != p.warrant, err
 }

@@ -78,7 +78,12 @@ func (w *world) fault(source string, drafts []events.Draft) *fault {
 // start boots a node and lets it carry every call that is there.
 func (w *world) start(n *node) {
 	n.boot++
-	h, err := build(w.t.Context(), w.log, worldTimeout, func(o *gate.Options) { o.Node, o.Boot, o.Path = n.name, fmt.Sprint("b", n.boot), n.path })
+	h, err := build(w.t.Context(), w.log, worldTimeout, func(o *gate.Options) {
+		o.Node, o.Boot, o.Path = n.name, fmt.Sprint("b", n.boot), n.path
+		if n == w.nodes[0] {
+			o.KeepLoaded = 0 // this one keeps what it has folded, the other nothing
+		}
+	})
 	require.NoError(w.t, err)
 	ctx, cancel := context.WithCancel(w.t.Context())
 	w.mu.Lock()
@@ -106,6 +111,10 @@ func (w *world) restart(n *node, death *fault) {
 	w.start(n)
 }
 
+// carriersWait is how long a carrier waits for a decision before it puts the
+// call down, to take it up again.
+const carriersWait = 25 * time.Millisecond
+
 func (w *world) carry(n *node, c callName) {
 	w.mu.Lock()
 	ctx, g := n.ctx, n.house
@@ -116,7 +125,9 @@ func (w *world) carry(n *node, c callName) {
 		case <-ctx.Done():
 		}
 		for ctx.Err() == nil {
-			err := g.Carry(ctx, c.session, c.key, w.tool(g, c))
+			patience, end := context.WithTimeout(ctx, carriersWait)
+			err := g.CarryWhile(ctx, patience, c.session, c.key, w.tool(g, c))
+			end()
 			if err == nil || errors.Is(err, gate.ErrUnknownCall) || errors.Is(err, events.ErrLogStopped) {
 				return
 			}

@@ -3,22 +3,7 @@ package projections
 import (
 	"context"
 	"time"
-
-	"github.com/countersign-dev/countersign/events"
 )
-
-// AccessLog returns acts on the record, the newest first.
-func (v *Views) AccessLog(ctx context.Context, cursor string, limit int) (Page[Access], error) {
-	const name = "access"
-	where, args, err := before("access", cursor, name)
-	if err != nil {
-		return Page[Access]{}, err
-	}
-	items, err := list(ctx, v.db.Load().Read, scanAccess,
-		"SELECT log_time, part, off, session, doc FROM access WHERE TRUE"+where+" ORDER BY log_time DESC, part DESC, off DESC LIMIT ?",
-		append(args, limit+1)...)
-	return pageOf(items, limit, name, func(a Access) events.Position { return a.At }), err
-}
 
 func scanAccess(scan func(...any) error) (Access, error) {
 	var a Access
@@ -35,7 +20,7 @@ func scanAccess(scan func(...any) error) (Access, error) {
 // what keeps a view from being recorded twice in an hour.
 func (v *Views) Acted(ctx context.Context, person, action, resource string, since time.Time) (bool, error) {
 	var yes bool
-	err := v.db.Load().Read.QueryRowContext(ctx,
+	err := v.db.QueryRowContext(ctx,
 		"SELECT EXISTS (SELECT 1 FROM access WHERE resource = ? AND person = ? AND action = ? AND log_time >= ?)",
 		resource, person, action, since.UnixMicro()).Scan(&yes)
 	return yes, err
@@ -43,7 +28,7 @@ func (v *Views) Acted(ctx context.Context, person, action, resource string, sinc
 
 // SetAside returns records that could not be read or stored, the oldest first.
 func (v *Views) SetAside(ctx context.Context, limit int) ([]Aside, error) {
-	return list(ctx, v.db.Load().Read, func(scan func(...any) error) (Aside, error) {
+	return list(ctx, v.db, func(scan func(...any) error) (Aside, error) {
 		var a Aside
 		var at place
 		err := scan(append(at.dest(), &a.Reason, &a.Raw)...)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/countersign-dev/countersign/events"
 	"github.com/countersign-dev/countersign/fold"
+	"github.com/countersign-dev/countersign/projections"
 	pt "github.com/countersign-dev/countersign/projections/projectionstest"
 )
 
@@ -94,4 +95,39 @@ func TestErasedTextIsSaidToBeGone(t *testing.T) {
 	v := viewsOf(t, l)
 	_, err := v.Text(t.Context(), c.Event, c.Arguments)
 	require.ErrorIs(t, err, events.ErrNoPayload)
+}
+
+// Two sessions of a log from elsewhere use one request id, and two runs one
+// batch id: the views hold both, however they are made, and each call has its
+// own request.
+func TestIdsThatAreUsedTwiceStopNothing(t *testing.T) {
+	l := pt.NewLog(t)
+	_, q := l.Protected("s1", l.Run("s1", "carla", "go"), "b1", 0, "Write", `{"n":1}`)
+	c := l.Propose("s2", l.Run("s2", "carla", "go"), "b1", 0, "Write", `{"n":2}`, events.EffectAsk)
+	l.Ask(c, func(again *events.ApprovalRequest) { again.RequestID = q.RequestID })
+	l.Round("s3", l.Run("s3", "carla", "go"), "b1", 1, 0, "once")
+	l.Append(events.Draft{Session: "s3", Data: &events.RunFinished{RunID: "run-s3", Reason: events.FinishStop, Rounds: 1}})
+	l.Append(events.Draft{Session: "s3", Data: &events.RunStarted{
+		RunID: "second", Principal: "carla", Agent: events.Agent{Name: "deploy-bot"}, Query: c.Arguments.CarriedBy(c.Event), Model: "default",
+		ToolsDigest: pt.Digest("tools"), PolicyDigest: pt.Digest("policy"),
+	}})
+	l.Round("s3", "second", "b1", 1, 0, "twice")
+
+	path := filepath.Join(t.TempDir(), "views.db")
+	v := open(t, path, l)
+	follow(t, v, l.Len())
+	require.Zero(t, v.Status().Aside)
+	for range 2 {
+		page, err := v.History(t.Context(), all(projections.Filter{}), "", 10)
+		require.NoError(t, err)
+		require.Len(t, page.Items, 2)
+		for i, call := range page.Items {
+			require.Equal(t, []string{"s2", "s1"}[i], call.Session)
+			require.Equal(t, call.Arguments.Commitment, call.Request.Arguments.Commitment, "its own request")
+		}
+		pending, err := v.Pending(t.Context(), projections.Everything(), 10)
+		require.NoError(t, err)
+		require.Len(t, pending, 2)
+		require.NoError(t, v.Rebuild(t.Context()))
+	}
 }

@@ -17,6 +17,9 @@ var ErrCursor = errors.New("the cursor is not one of this list")
 type Page[T any] struct {
 	Items []T
 	Next  string
+	// Reached is how far back a search looked before its work for one page was
+	// done; Next goes on from there. Zero where the page is full, or the last.
+	Reached events.Position
 }
 
 // encodeCursor names the place before which, or after which, a list goes on.

@@ -2,7 +2,6 @@ package projections
 
 import (
 	"context"
-	"database/sql"
 	"encoding/hex"
 	"fmt"
 	"maps"
@@ -48,16 +47,13 @@ func (h heads) list() []events.Head {
 	return list
 }
 
-func (h heads) save(ctx context.Context, tx *sql.Tx) error {
+func (h heads) save(c *changes) error {
 	for p, f := range h {
 		b, err := f.MarshalBinary()
 		if err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, `INSERT INTO frontiers (part, frontier) VALUES (?, ?)
-			ON CONFLICT (part) DO UPDATE SET frontier = excluded.frontier`, p, b); err != nil {
-			return err
-		}
+		c.exec("INSERT INTO frontiers (part, frontier) VALUES (?, ?) ON CONFLICT (part) DO UPDATE SET frontier = excluded.frontier", p, b)
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ func open(t *testing.T, path string, source projections.Source) *projections.Vie
 // follow runs views until they hold n records, and stops them.
 func follow(t testing.TB, v *projections.Views, n int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	done := make(chan error, 1)
 	go func() { done <- v.Run(ctx) }()
 	for {

@@ -32,7 +32,7 @@ func manyCalls(t *testing.T, n int) *pt.Log {
 
 func TestPagesOfAHistoryAreWholeAndInOrder(t *testing.T) {
 	v := viewsOf(t, manyCalls(t, 50))
-	for _, f := range []projections.Filter{{}, {Tool: "Grep"}, {State: "ok"}, {State: projections.CallProposed}, {Session: "s1", Tool: "Read"}} {
+	for _, f := range []projections.Filter{{}, {Tool: "Grep"}, {States: []projections.CallState{"ok"}}, {States: []projections.CallState{projections.CallProposed, "ok"}}, {Session: "s1", Tool: "Read"}} {
 		whole, err := v.History(t.Context(), all(f), "", 1000)
 		require.NoError(t, err)
 		require.Empty(t, whole.Next)
@@ -153,7 +153,7 @@ func TestPeopleHaveTheNameThatTheLogSaidLast(t *testing.T) {
 	require.Equal(t, "Carla R. Reyes", v.Name(t.Context(), "p1"))
 	require.Equal(t, "p2", v.Name(t.Context(), "p2"))
 
-	log, err := v.AccessLog(t.Context(), "", 10)
+	log, err := v.AccessLog(t.Context(), projections.AccessFilter{}, "", 10)
 	require.NoError(t, err)
 	require.Equal(t, "r1", log.Items[0].Resource)
 	for since, want := range map[time.Time]bool{l.Now().Add(-time.Hour): true, l.Now().Add(time.Hour): false} {

@@ -9,7 +9,7 @@ import (
 // Name returns the name behind a person's id, as the log last said it, or the
 // id where it does not, or the name was erased.
 func (v *Views) Name(ctx context.Context, person string) string {
-	name, err := first(ctx, v.db.Load().Read, func(scan func(...any) error) (string, error) {
+	name, err := first(ctx, v.db, func(scan func(...any) error) (string, error) {
 		var event, text string
 		if err := scan(&event, &text); err != nil {
 			return "", err

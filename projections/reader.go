@@ -53,7 +53,7 @@ func (r Reader) where(column string) (string, []any) {
 func (v *Views) MayRead(ctx context.Context, reader Reader, session string) (bool, error) {
 	where, args := reader.where("s.id")
 	var yes bool
-	err := v.db.Load().Read.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM sessions s WHERE s.id = ?"+where+")",
+	err := v.db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM sessions s WHERE s.id = ?"+where+")",
 		append([]any{session}, args...)...).Scan(&yes)
 	if err != nil {
 		return false, fmt.Errorf("views: %w", err)

@@ -8,20 +8,20 @@ import (
 )
 
 const selectRequests = `SELECT q.session, q.doc, c.doc FROM requests q
-	JOIN calls c ON c.session = q.session AND c.request = q.id`
+	JOIN calls c ON c.row = q.call`
 
 // Pending returns undecided requests that a reader may see, the oldest first,
 // up to limit. How many there are of all is in Status.
 func (v *Views) Pending(ctx context.Context, reader Reader, limit int) ([]Request, error) {
 	where, args := reader.where("q.session")
-	return list(ctx, v.db.Load().Read, scanRequest,
+	return list(ctx, v.db, scanRequest,
 		selectRequests+" WHERE q.state = 'pending'"+where+" ORDER BY q.log_time, q.part, q.off LIMIT ?", append(args, limit)...)
 }
 
 // Request returns a request, pending or ended; ErrNotFound if the log has none
 // of that id.
 func (v *Views) Request(ctx context.Context, id string) (Request, error) {
-	return first(ctx, v.db.Load().Read, scanRequest, selectRequests+" WHERE q.id = ?", id)
+	return first(ctx, v.db, scanRequest, selectRequests+" WHERE q.id = ? ORDER BY q.row", id)
 }
 
 func scanRequest(scan func(...any) error) (Request, error) {
@@ -39,7 +39,7 @@ func scanRequest(scan func(...any) error) (Request, error) {
 // Decisions returns what was said about a request, in log order, what did not
 // count as well: up to limit.
 func (v *Views) Decisions(ctx context.Context, request string, limit int) ([]Decision, error) {
-	return list(ctx, v.db.Load().Read, scanDecision, selectDecisions+" WHERE request = ? ORDER BY row LIMIT ?", request, limit)
+	return list(ctx, v.db, scanDecision, selectDecisions+" WHERE request = ? ORDER BY row LIMIT ?", request, limit)
 }
 
 // AllDecisions returns decisions, the newest first.
@@ -49,7 +49,7 @@ func (v *Views) AllDecisions(ctx context.Context, cursor string, limit int) (Pag
 	if err != nil {
 		return Page[Decision]{}, err
 	}
-	items, err := list(ctx, v.db.Load().Read, scanDecision,
+	items, err := list(ctx, v.db, scanDecision,
 		selectDecisions+" WHERE TRUE"+where+" ORDER BY log_time DESC, part DESC, off DESC LIMIT ?", append(args, limit+1)...)
 	return pageOf(items, limit, name, func(d Decision) events.Position { return d.At }), err
 }

@@ -5,21 +5,104 @@ import (
 	"github.com/countersign-dev/countersign/fold"
 )
 
-// call stores a call as it stands, if the record moved it.
-func (r folded) call(key events.CallKey) error {
-	if !r.outcome.Counts {
-		return nil
-	}
-	c := r.session.Calls[key]
-	if err := r.putCall(c); err != nil || c.Request == nil {
+// put stores what changed of a session, as it is now.
+func (b *batch) put(s *session) error {
+	if err := b.putSession(s); err != nil {
 		return err
 	}
-	return r.putRequest(c.Request)
+	for _, r := range s.changedRuns {
+		if err := b.putRun(s, r); err != nil {
+			return err
+		}
+	}
+	for _, q := range s.changedRequests {
+		if err := b.putRequest(s, q); err != nil {
+			return err
+		}
+	}
+	for _, c := range s.changedCalls {
+		if err := b.putCall(s, c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-func (r folded) putCall(c *fold.Call) error {
+func (b *batch) putSession(s *session) error {
+	agent, model, title, err := about(s.Session)
+	if err != nil {
+		return err
+	}
+	b.exec(`INSERT INTO sessions (row, log_time, part, off, id, principal, agent, model, state, records, calls, waiting, title, blocked)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (row) DO UPDATE SET principal = excluded.principal, agent = excluded.agent, model = excluded.model,
+			state = excluded.state, records = excluded.records, calls = excluded.calls, waiting = excluded.waiting,
+			title = excluded.title, blocked = excluded.blocked`,
+		s.row, s.at.LogTime, s.at.Partition, off(s.at), s.ID, s.Principal, agent, model, string(stateOf(s.Session)), s.records,
+		len(s.Calls), waiting(s.Session), title, s.Blocked)
+	return nil
+}
+
+// about says what a session's line tells of it: by its first run, or by any
+// call where the loop is not ours.
+func about(s *fold.Session) (agent, model, title string, err error) {
+	if len(s.Runs) > 0 {
+		first := s.Runs[0]
+		title, err = doc(first.Query.CarriedBy(first.EventID))
+		return first.Agent.Name, first.Model, title, err
+	}
+	var oldest *fold.Call
+	for _, c := range s.Calls {
+		if oldest == nil || c.At.Compare(oldest.At) < 0 {
+			oldest = c
+		}
+	}
+	if oldest == nil {
+		return "", "", "", nil
+	}
+	return oldest.Agent.Name, oldest.Model, "", nil
+}
+
+func waiting(s *fold.Session) (n int) {
+	for _, q := range s.Requests {
+		if q.State == fold.Pending {
+			n++
+		}
+	}
+	return n
+}
+
+// putRun stores a run without its rounds.
+func (b *batch) putRun(s *session, r *runRow) error {
+	bare := *s.runOf(r.id)
+	bare.Rounds = nil
+	text, err := doc(&bare)
+	if err != nil {
+		return err
+	}
+	b.exec(`INSERT INTO runs (row, log_time, part, off, session, id, doc) VALUES (?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (row) DO UPDATE SET doc = excluded.doc`,
+		r.row, bare.At.LogTime, bare.At.Partition, off(bare.At), s.ID, r.id, text)
+	return nil
+}
+
+func (b *batch) putRequest(s *session, row *requestRow) error {
+	q := s.Requests[row.id]
+	text, err := doc(q)
+	if err != nil {
+		return err
+	}
+	b.exec(`INSERT INTO requests (row, log_time, part, off, id, session, state, call, doc) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (row) DO UPDATE SET state = excluded.state, doc = excluded.doc`,
+		row.row, q.At.LogTime, q.At.Partition, off(q.At), row.id, s.ID, string(q.State), s.calls[q.CallKey].row, text)
+	return nil
+}
+
+// putCall stores a call without its request, which has a row of its own.
+func (b *batch) putCall(s *session, row *callRow) error {
+	c := s.Calls[row.key]
 	bare := *c
-	bare.Request = nil // has a row of its own
+	bare.Request = nil
 	text, err := doc(&bare)
 	if err != nil {
 		return err
@@ -28,127 +111,21 @@ func (r folded) putCall(c *fold.Call) error {
 	if c.Request != nil {
 		request = c.Request.RequestID
 	}
-	_, err = r.tx.ExecContext(r.ctx, `INSERT INTO calls (session, batch, idx, tool, state, request, log_time, part, off, doc)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (session, batch, idx) DO UPDATE SET state = excluded.state, request = excluded.request, doc = excluded.doc`,
-		r.session.ID, c.BatchID, c.Index, c.Tool, string(stateOfCall(c)), request,
-		c.At.LogTime, c.At.Partition, off(c.At), text)
-	return err
-}
-
-// putRequest stores a request as it stands.
-func (r folded) putRequest(q *fold.Request) error {
-	text, err := doc(q)
-	if err != nil {
-		return err
-	}
-	_, err = r.tx.ExecContext(r.ctx, `INSERT INTO requests (id, session, state, log_time, part, off, doc) VALUES (?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (id) DO UPDATE SET state = excluded.state, doc = excluded.doc`,
-		q.RequestID, r.session.ID, string(q.State), q.At.LogTime, q.At.Partition, off(q.At), text)
-	return err
-}
-
-// moved stores a request and its call, if the record moved them.
-func (r folded) moved(id string) error {
-	if !r.outcome.Counts {
-		return nil
-	}
-	q := r.session.Requests[id]
-	if err := r.putRequest(q); err != nil {
-		return err
-	}
-	return r.putCall(r.session.Calls[q.CallKey])
-}
-
-// asked stores a request, and who may read its session from now on.
-func (r folded) asked(e *events.ApprovalRequest) error {
-	if !r.outcome.Counts {
-		return nil
-	}
-	approvers := e.Approvers
-	if len(approvers) == 0 {
-		approvers = []string{everyReviewer}
-	}
-	for _, approver := range approvers {
-		if _, err := r.tx.ExecContext(r.ctx, "INSERT OR IGNORE INTO asked (session, approver) VALUES (?, ?)", r.session.ID, approver); err != nil {
-			return err
-		}
-	}
-	return r.moved(e.RequestID)
-}
-
-// decided stores a decision, revision or revocation, counted or not.
-func (r folded) decided(request string, e events.Event) error {
-	text, err := doc(e)
-	if err != nil {
-		return err
-	}
-	var session string
-	if r.session != nil {
-		session = r.session.ID
-	}
-	if err := r.exec(`INSERT INTO decisions (log_time, part, off, row, request, session, event, type, reason, doc) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		r.row, request, session, r.Envelope.ID, string(e.Type()), string(r.outcome.Reason), text); err != nil {
-		return err
-	}
-	return r.moved(request)
-}
-
-// run stores a run as it stands, without its rounds.
-func (r folded) run(id string) error {
-	if !r.outcome.Counts {
-		return nil
-	}
-	for _, run := range r.session.Runs {
-		if run.ID != id {
-			continue
-		}
-		bare := *run
-		bare.Rounds = nil
-		text, err := doc(&bare)
-		if err != nil {
-			return err
-		}
-		_, err = r.tx.ExecContext(r.ctx, `INSERT INTO runs (session, id, log_time, part, off, doc) VALUES (?, ?, ?, ?, ?, ?)
-			ON CONFLICT (session, id) DO UPDATE SET doc = excluded.doc`,
-			r.session.ID, id, run.At.LogTime, run.At.Partition, off(run.At), text)
-		return err
-	}
+	decider, approved := decidedBy(c.Request)
+	b.exec(`INSERT INTO calls (row, log_time, part, off, session, batch, idx, tool, agent, rule, state, asker, decider, approved, request, doc)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (row) DO UPDATE SET state = excluded.state, decider = excluded.decider, approved = excluded.approved,
+			request = excluded.request, doc = excluded.doc`,
+		row.row, c.At.LogTime, c.At.Partition, off(c.At), s.ID, c.BatchID, c.Index, c.Tool, c.Agent.Name, c.Rule, string(stateOfCall(c)),
+		c.Principal, decider, approved, request, text)
 	return nil
 }
 
-func (r folded) round(e *events.RoundFinished) error {
-	if !r.outcome.Counts {
-		return nil
+// decidedBy returns the person whose decision ended a request, and whether it
+// was an approval.
+func decidedBy(q *fold.Request) (person string, approved bool) {
+	if q == nil || q.End == nil || q.End.Cause != events.CauseHuman || q.End.Actor == nil {
+		return "", false
 	}
-	text, err := doc(&fold.Round{RoundFinished: *e, EventID: r.Envelope.ID, At: r.Position})
-	if err != nil {
-		return err
-	}
-	_, err = r.tx.ExecContext(r.ctx, "INSERT INTO rounds (session, batch, event, doc) VALUES (?, ?, ?, ?)",
-		r.session.ID, e.BatchID, r.Envelope.ID, text)
-	return err
-}
-
-func (r folded) person(e *events.Person) error {
-	text, err := doc(e.Name)
-	if err != nil {
-		return err
-	}
-	_, err = r.tx.ExecContext(r.ctx, `INSERT INTO people (person, event, name) VALUES (?, ?, ?)
-		ON CONFLICT (person) DO UPDATE SET event = excluded.event, name = excluded.name`, e.Person, r.Envelope.ID, text)
-	return err
-}
-
-func (r folded) access(e *events.Access) error {
-	text, err := doc(e)
-	if err != nil {
-		return err
-	}
-	var person string
-	if e.Actor != nil {
-		person = e.Actor.Person
-	}
-	return r.exec("INSERT INTO access (log_time, part, off, row, session, person, action, resource, doc) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		r.row, r.Envelope.SessionID, person, e.Action, e.Resource, text)
+	return q.End.Actor.Person, q.State == fold.Approved
 }

@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/countersign-dev/countersign/events"
 	"github.com/countersign-dev/countersign/internal/sqlite"
 )
 
 const (
-	batchSize = 512 // records of one transaction
 	// gather is how long the views let new records gather: showing what was
 	// decided must not compete with doing it, and one transaction for ten
 	// records costs little more than one for one.
@@ -21,12 +19,12 @@ const (
 	maxPause = 5 * time.Second // between attempts while log or disk fail
 )
 
-// Run follows the log until ctx ends. A failing log or disk is tried again; a
-// damaged file is made anew.
+// Run follows the log until ctx ends. A failing log or disk is tried again;
+// views that are missing, damaged or far behind are rebuilt.
 func (v *Views) Run(ctx context.Context) error {
 	pause := minPause
 	for ctx.Err() == nil {
-		err := v.follow(ctx)
+		err := v.act(ctx)
 		if err == nil {
 			pause = minPause
 			continue
@@ -34,12 +32,10 @@ func (v *Views) Run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // it was told to stop, and what came of that is no failure
 		}
-		v.logger.ErrorContext(ctx, "the views stand still", "error", err.Error(), "again_in", pause)
 		if sqlite.IsCorrupt(err) || errors.Is(err, errOther) {
-			if err := v.renew(ctx); err != nil {
-				return fmt.Errorf("views: %w", err)
-			}
+			v.rebuildFor(err)
 		}
+		v.fault(ctx, err)
 		wait(ctx, pause)
 		pause = min(2*pause, maxPause)
 	}
@@ -56,92 +52,100 @@ func wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// renew replaces a damaged file. Queries of the moment fail.
-func (v *Views) renew(ctx context.Context) error {
-	_ = v.db.Load().Close() // it is damaged: nothing is left to lose
-	if v.opt.Path != "" {
-		if err := remove(v.opt.Path); err != nil {
-			return err
-		}
+// act does what is to be done next: rebuild, open, or follow.
+func (v *Views) act(ctx context.Context) error {
+	if why := v.mustRebuild(); why != nil {
+		return v.rebuild(ctx, why)
 	}
-	return v.try(ctx)
+	v.work.Lock()
+	f := v.follower
+	if f == nil {
+		err := v.reopen(ctx)
+		v.work.Unlock()
+		return err
+	}
+	more, err := v.step(ctx, f)
+	v.work.Unlock()
+	if err != nil || more {
+		return err
+	}
+	return v.await(ctx, f.audit.row)
 }
 
-// follow applies one batch, or waits until there is one.
-func (v *Views) follow(ctx context.Context) error {
-	entries, err := v.opt.Source.Read(ctx, v.audit.row, batchSize)
-	if err != nil {
-		return fmt.Errorf("read the log after row %d: %w", v.audit.row, err)
+// reopen tries again to open a file that could not be opened; v.work is held.
+func (v *Views) reopen(ctx context.Context) error {
+	err := v.try(ctx)
+	if err != nil && (disposable(err) || errors.Is(err, errMissing)) {
+		v.rebuildFor(err)
+		return nil
 	}
-	if len(entries) == 0 {
+	return err
+}
+
+// step applies one batch; v.work is held.
+func (v *Views) step(ctx context.Context, f *follower) (more bool, err error) {
+	more, err = f.step(ctx)
+	if err != nil {
+		return false, err
+	}
+	if !more {
 		v.caughtUp()
-		err := v.opt.Source.Wait(ctx, v.audit.row)
-		wait(ctx, gather)
-		return err
+		v.export()
+		return false, nil
 	}
-	status, err := v.apply(ctx, entries)
+	return true, v.tell(ctx, f)
+}
+
+// await returns when the log has more, a moment later, or when the views must
+// be rebuilt.
+func (v *Views) await(ctx context.Context, row int64) error {
+	waiting, cancel := context.WithCancel(ctx)
+	defer cancel()
+	v.mu.Lock()
+	v.interrupt = cancel
+	v.mu.Unlock()
+	if v.mustRebuild() != nil {
+		return nil
+	}
+	err := v.opt.Source.Wait(waiting, row)
+	if waiting.Err() != nil {
+		return ctx.Err()
+	}
+	wait(waiting, gather)
+	return err
+}
+
+// rebuildFor says that the views must be rebuilt. It is what a query calls that
+// finds the file damaged.
+func (v *Views) rebuildFor(why error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.must == nil {
+		v.must = why
+	}
+	if v.interrupt != nil {
+		v.interrupt()
+	}
+}
+
+func (v *Views) mustRebuild() error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.must
+}
+
+// rebuild is Rebuild for a reason. Views that are only behind follow the log if
+// they cannot be rebuilt.
+func (v *Views) rebuild(ctx context.Context, why error) error {
+	v.logger.WarnContext(ctx, "views are made anew", "path", v.opt.Path, "reason", why.Error())
+	err := v.Rebuild(ctx)
+	if err == nil || errors.Is(why, errBehind) {
+		v.mu.Lock()
+		v.must = nil
+		v.mu.Unlock()
+	}
 	if err != nil {
-		return err
+		return fmt.Errorf("rebuild: %w", err)
 	}
-	status.CaughtUp = len(entries) < batchSize
-	v.publish(status)
 	return nil
-}
-
-// apply commits a batch and the position behind it. After a failure what the
-// projection holds in memory is read back from what was committed.
-func (v *Views) apply(ctx context.Context, entries []events.Entry) (Status, error) {
-	status, err := v.transact(ctx, entries, false)
-	if err == nil {
-		return status, nil
-	}
-	// One record may be poison. Once more, each in a savepoint of its own, so
-	// that it alone is set aside.
-	if err := v.reset(ctx); err != nil {
-		return Status{}, err
-	}
-	if !poison(err) {
-		return Status{}, err
-	}
-	status, err = v.transact(ctx, entries, true)
-	if err != nil {
-		return Status{}, errors.Join(err, v.reset(ctx))
-	}
-	return status, nil
-}
-
-func (v *Views) reset(ctx context.Context) error {
-	a, err := restore(ctx, v.db.Load(), v.opt.Source)
-	if err != nil {
-		return err
-	}
-	v.audit = a
-	return nil
-}
-
-func (v *Views) transact(ctx context.Context, entries []events.Entry, careful bool) (Status, error) {
-	// A batch is short: it is not worth a goroutine for each statement that
-	// waits for ctx to end. Reading the log still ends with ctx.
-	tx, err := v.db.Load().Write.BeginTx(context.WithoutCancel(ctx), nil)
-	if err != nil {
-		return Status{}, err
-	}
-	defer tx.Rollback()
-	b := &batch{audit: v.audit, tx: newWriter(tx), careful: careful}
-	for _, e := range entries {
-		if e.Row <= v.audit.row {
-			continue // a replay
-		}
-		if err := b.record(ctx, e); err != nil {
-			return Status{}, fmt.Errorf("record %s: %w", e.Record.Position(), err)
-		}
-	}
-	if err := b.finish(ctx); err != nil {
-		return Status{}, err
-	}
-	status, err := v.audit.measure(ctx, tx)
-	if err != nil {
-		return Status{}, err
-	}
-	return status, tx.Commit()
 }

@@ -30,6 +30,7 @@ func off(p events.Position) int64 { return int64(p.Offset) } //nolint:gosec // s
 func list[T any](ctx context.Context, q querier, f func(scan func(...any) error) (T, error), query string, args ...any) ([]T, error) {
 	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {
+		note(q, err)
 		return nil, fmt.Errorf("views: %w", err)
 	}
 	defer rows.Close()
@@ -41,7 +42,11 @@ func list[T any](ctx context.Context, q querier, f func(scan func(...any) error)
 		}
 		items = append(items, item)
 	}
-	return items, rows.Err()
+	if err := rows.Err(); err != nil {
+		note(q, err)
+		return nil, fmt.Errorf("views: %w", err)
+	}
+	return items, nil
 }
 
 // first runs a query and scans its only row with f; ErrNotFound if there is
@@ -52,6 +57,7 @@ func first[T any](ctx context.Context, q querier, f func(scan func(...any) error
 	case errors.Is(err, sql.ErrNoRows):
 		return item, ErrNotFound
 	case err != nil:
+		note(q, err)
 		return item, fmt.Errorf("views: %w", err)
 	}
 	return item, nil

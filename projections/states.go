@@ -74,6 +74,14 @@ type Call struct {
 
 	Session string
 	State   CallState
+	Found   *Hit // with a Filter's Query: where its text was found first
+}
+
+// Hit is where a text was found.
+type Hit struct {
+	Text       string // "arguments", "result", "comment", "query", "message", "tool"
+	Excerpt    []byte // around the match; whose text it is, Text says
+	Start, End int    // of the match in Excerpt
 }
 
 // Current returns the reference to the text that runs, or would: the revised
@@ -108,17 +116,18 @@ func (d Decision) Counted() bool { return d.Reason == "" }
 
 // Session is a session's line.
 type Session struct {
-	ID        string
-	Principal string
-	Agent     string
-	Model     string
-	State     SessionState
-	Records   int
-	Calls     int
-	Waiting   int         // undecided requests
-	Title     *events.Ref // to the first run's query; nil where there is none
-	Blocked   string
-	At        events.Position // of its first record
+	ID         string
+	Principal  string
+	Agent      string
+	Model      string
+	State      SessionState
+	Records    int
+	Calls      int
+	Waiting    int         // undecided requests
+	Violations int         // what the watch found in it: see ViolationsOf
+	Title      *events.Ref // to the first run's query; nil where there is none
+	Blocked    string
+	At         events.Position // of its first record
 }
 
 // Run is a run without its rounds.

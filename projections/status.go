@@ -12,10 +12,21 @@ import (
 type Status struct {
 	Position events.Position // of the last record read; zero before the first
 	Records  uint64          // read, of all partitions
+	Head     uint64          // records of the log
 	Pending  int             // undecided requests
 	Aside    int             // records set aside
 	Heads    []events.Head   // over the records read, by partition
 	CaughtUp bool            // the log held nothing more when last asked
+	// Rebuilding says how far views are that are being built; nil where none are.
+	// Until they are done the old ones answer, or none where there are none.
+	Rebuilding *Rebuilding
+	Fault      string // why the views stand still, for people; "" where they do not
+}
+
+// Rebuilding is how far a rebuild has come.
+type Rebuilding struct {
+	Done, Total uint64 // records
+	Indexing    bool   // all are read; the indexes are being made
 }
 
 // Lag is how old the last record read is while there are more; 0 when the
@@ -31,20 +42,34 @@ func (s Status) Lag(now time.Time) time.Duration {
 func (v *Views) Status() Status {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.status
+	return v.now()
+}
+
+// now is the status of the moment; v.mu is held.
+func (v *Views) now() Status {
+	s := v.status
+	s.Head = v.opt.Source.Head()
+	return s
 }
 
 // Changed returns the status, and a channel that is closed when it moves.
 func (v *Views) Changed() (Status, <-chan struct{}) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.status, v.changed
+	return v.now(), v.changed
 }
 
+// publish tells where the views stand now.
 func (v *Views) publish(s Status) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	s.Rebuilding = v.status.Rebuilding
 	v.status = s
+	v.wake()
+}
+
+// wake tells who waits for a change; v.mu is held.
+func (v *Views) wake() {
 	close(v.changed)
 	v.changed = make(chan struct{})
 }
@@ -53,20 +78,32 @@ func (v *Views) publish(s Status) {
 func (v *Views) caughtUp() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.status.CaughtUp = true
+	v.status.CaughtUp, v.status.Fault = true, ""
+}
+
+// rebuilding notes how far a rebuild is; that alone wakes nobody but at its
+// begin and end.
+func (v *Views) rebuilding(r *Rebuilding) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	before := v.status.Rebuilding
+	v.status.Rebuilding = r
+	if (before == nil) != (r == nil) {
+		v.wake()
+	}
+}
+
+// fault notes why the views stand still.
+func (v *Views) fault(ctx context.Context, err error) {
+	v.logger.ErrorContext(ctx, "the views stand still and are tried again", "error", err.Error())
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.status.Fault = err.Error()
+	v.wake()
 }
 
 // querier is a pool or a transaction.
 type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
-
-// measure counts what the status tells of the rows.
-func (a *audit) measure(ctx context.Context, q querier) (Status, error) {
-	s := Status{Position: a.position, Records: a.heads.records(), Heads: a.heads.list()}
-	err := q.QueryRowContext(ctx, `SELECT
-		(SELECT count(*) FROM requests WHERE state = 'pending'),
-		(SELECT count(*) FROM aside)`).Scan(&s.Pending, &s.Aside)
-	return s, err
 }

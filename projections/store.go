@@ -10,10 +10,11 @@ import (
 // The stored form of a document is the fold's own state as JSON. It need not
 // be read by another build: the stamp sees to that.
 
-// exec runs a statement whose first parameters are the record's place.
+// exec adds a statement whose first parameters are the record's place.
 func (r folded) exec(query string, args ...any) error {
-	_, err := r.tx.ExecContext(r.ctx, query, append([]any{r.LogTime, r.Partition, off(r.Position)}, args...)...)
-	return err
+	all := make([]any, 0, 3+len(args))
+	r.batch.exec(query, append(append(all, r.LogTime, r.Partition, off(r.Position)), args...)...)
+	return nil
 }
 
 // doc is a value as it is stored.
@@ -22,97 +23,75 @@ func doc(v any) (string, error) {
 	return string(b), err
 }
 
-// remember stores that the record exists, and touches its session.
-func (r folded) remember() error {
-	if err := r.exec("INSERT INTO records (log_time, part, off, row, session, type, event, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-		r.row, r.Envelope.SessionID, string(r.Envelope.Type), r.Envelope.ID, string(r.outcome.Reason)); err != nil {
-		return err
-	}
-	if r.session == nil {
-		return nil
-	}
-	return r.touch()
-}
-
-// touch keeps the session's line.
-func (r folded) touch() error {
-	s := r.session
-	agent, model, title, err := about(s)
-	if err != nil {
-		return err
-	}
-	return r.exec(`INSERT INTO sessions (log_time, part, off, id, principal, agent, model, state, calls, waiting, title, blocked, records, began)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?)
-		ON CONFLICT (id) DO UPDATE SET principal = excluded.principal, agent = excluded.agent, model = excluded.model,
-			state = excluded.state, calls = excluded.calls, waiting = excluded.waiting, title = excluded.title,
-			blocked = excluded.blocked, records = records + 1`,
-		s.ID, s.Principal, agent, model, string(stateOf(s)), len(s.Calls), waiting(s), title, s.Blocked, r.LogTime)
-}
-
-// about says what a session's line tells of it: by its first run, or by any
-// call where the loop is not ours.
-func about(s *fold.Session) (agent, model, title string, err error) {
-	if len(s.Runs) > 0 {
-		first := s.Runs[0]
-		title, err = doc(first.Query.CarriedBy(first.EventID))
-		return first.Agent.Name, first.Model, title, err
-	}
-	var oldest *fold.Call
-	for _, c := range s.Calls {
-		if oldest == nil || c.At.Compare(oldest.At) < 0 {
-			oldest = c
-		}
-	}
-	if oldest == nil {
-		return "", "", "", nil
-	}
-	return oldest.Agent.Name, oldest.Model, "", nil
-}
-
-func waiting(s *fold.Session) (n int) {
-	for _, q := range s.Requests {
-		if q.State == fold.Pending {
-			n++
-		}
-	}
-	return n
-}
-
-// store derives the rows of a record that can be read.
+// store derives the rows of a record that can be read, besides those of what it
+// moved: see batch.put.
 func (r folded) store() error {
-	if err := r.remember(); err != nil {
-		return err
-	}
 	switch e := r.Event.(type) {
-	case *events.ToolCall:
-		return r.call(e.CallKey)
-	case *events.ToolStarted:
-		return r.call(e.CallKey)
-	case *events.ToolResult:
-		return r.call(e.CallKey)
-	case *events.ApprovalRequest:
-		return r.asked(e)
 	case *events.Revision:
 		return r.decided(e.RequestID, e)
 	case *events.Decision:
 		return r.decided(e.RequestID, e)
 	case *events.Revocation:
 		return r.decided(e.RequestID, e)
-	case *events.RunStarted:
-		return r.run(e.RunID)
-	case *events.RunCancelled:
-		return r.run(e.RunID)
-	case *events.RunFinished:
-		return r.run(e.RunID)
 	case *events.RoundFinished:
 		return r.round(e)
 	case *events.Person:
 		return r.person(e)
 	case *events.Access:
 		return r.access(e)
-	case *events.SubagentStarted, *events.SubagentFinished, *events.Definition, *events.Boot, *events.Alive, *events.Shutdown,
-		*events.ClockStep, *events.Recovered, *events.Checkpoint:
-		return nil // their line among the records is all
+	case *events.Definition:
+		return r.definition(e)
+	case *events.Boot, *events.Shutdown, *events.ClockStep, *events.Recovered:
+		return r.process(e)
+	case *events.ToolCall, *events.ToolStarted, *events.ToolResult, *events.ApprovalRequest, *events.RunStarted, *events.RunCancelled,
+		*events.RunFinished, *events.SubagentStarted, *events.SubagentFinished, *events.Alive, *events.Checkpoint:
+		return nil
 	}
 	return nil
+}
+
+// decided stores a decision, revision or revocation, counted or not.
+func (r folded) decided(request string, e events.Event) error {
+	text, err := doc(e)
+	if err != nil {
+		return err
+	}
+	return r.exec(`INSERT INTO decisions (log_time, part, off, row, request, session, event, type, reason, doc) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		r.row, request, r.Envelope.SessionID, r.Envelope.ID, string(e.Type()), string(r.outcome.Reason), text)
+}
+
+func (r folded) round(e *events.RoundFinished) error {
+	if !r.outcome.Counts {
+		return nil
+	}
+	text, err := doc(&fold.Round{RoundFinished: *e, EventID: r.Envelope.ID, At: r.Position})
+	if err != nil {
+		return err
+	}
+	r.batch.exec("INSERT INTO rounds (row, session, batch, event, doc) VALUES (?, ?, ?, ?, ?)",
+		r.row, r.session.ID, e.BatchID, r.Envelope.ID, text)
+	return nil
+}
+
+func (r folded) person(e *events.Person) error {
+	text, err := doc(e.Name)
+	if err != nil {
+		return err
+	}
+	r.batch.exec(`INSERT INTO people (person, event, name) VALUES (?, ?, ?)
+		ON CONFLICT (person) DO UPDATE SET event = excluded.event, name = excluded.name`, e.Person, r.Envelope.ID, text)
+	return nil
+}
+
+func (r folded) access(e *events.Access) error {
+	text, err := doc(e)
+	if err != nil {
+		return err
+	}
+	var person string
+	if e.Actor != nil {
+		person = e.Actor.Person
+	}
+	return r.exec("INSERT INTO access (log_time, part, off, row, session, person, action, resource, doc) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		r.row, r.Envelope.SessionID, person, e.Action, e.Resource, text)
 }

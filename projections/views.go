@@ -2,9 +2,6 @@ package projections
 
 import (
 	"context"
-	"crypto/sha256"
-	"embed"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,136 +13,136 @@ import (
 	"github.com/countersign-dev/countersign/internal/sqlite"
 )
 
-// applicationID marks views.db (PRAGMA application_id): "CsVw".
-const applicationID = 0x43735677
-
-// derivation is raised when the same records come to give other rows without
-// a change of the schema.
-const derivation = 1
-
-//go:embed schema/*.sql
-var schema embed.FS
-
 // Options say how to open the views.
 type Options struct {
 	// Path is where views.db is; "" keeps the views in memory.
 	Path   string
 	Source Source
-	Logger *slog.Logger // nil: none
+	// RebuildBeyond is how many records views may be behind the log and still
+	// follow it in place; beyond it, they are built anew beside the old ones. 0:
+	// 50,000.
+	RebuildBeyond uint64
+	Logger        *slog.Logger // nil: none
 }
+
+// rebuildBeyond: up to it, following in place takes some seconds.
+const rebuildBeyond = 50_000
 
 // Views are the audit views and their reader. Queries may be called from any
 // goroutine, while Run runs and before.
 type Views struct {
 	opt    Options
 	logger *slog.Logger
-	db     atomic.Pointer[sqlite.DB] // replaced by Run when the file is damaged
-	audit  *audit                    // Run's, and Open's before it
+	db     *current // what answers
 
-	mu      sync.Mutex
-	status  Status        // mu
-	changed chan struct{} // mu; closed and replaced when status moves
+	work     sync.Mutex // held over each batch, and over an exchange
+	follower *follower  // work; nil: what answers is empty, until there are views
+
+	building  sync.Mutex           // held by a rebuild
+	exported  atomic.Pointer[sums] // what scrapers see: the audit's, once it had caught up
+	mu        sync.Mutex           //
+	must      error                // mu; why the views must be rebuilt, or nil
+	interrupt context.CancelFunc   // mu; ends Run's wait for the log
+	status    Status               // mu
+	changed   chan struct{}        // mu; closed and replaced when status moves
 }
 
 // Open opens the views. A file that this build did not make from this log, or
-// that is damaged, is deleted and made anew; one of another program is refused.
+// that is damaged, is made anew: at once where the log is short, else by Run,
+// and until then queries find nothing. So it is where the file cannot be opened
+// for now. One of another program is refused.
 func Open(ctx context.Context, o Options) (*Views, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	if o.RebuildBeyond == 0 {
+		o.RebuildBeyond = rebuildBeyond
+	}
 	v := &Views{opt: o, logger: o.Logger, changed: make(chan struct{})}
+	v.db = &current{damaged: v.rebuildFor}
+	if o.Path != "" {
+		if err := remove(o.Path + beside); err != nil { // of a rebuild that was cut off
+			o.Logger.WarnContext(ctx, "what is left of a rebuild stays", "error", err.Error())
+		}
+	}
 	if err := v.open(ctx); err != nil {
 		return nil, fmt.Errorf("views: %w", err)
 	}
 	return v, nil
 }
 
-// open opens the file, once more from nothing where it will not do.
+// open opens the file, or something empty until there is one.
 func (v *Views) open(ctx context.Context) error {
 	err := v.try(ctx)
-	if err == nil || v.opt.Path == "" || !disposable(err) {
+	switch {
+	case err == nil:
+		return nil
+	case v.opt.Path == "" || errors.Is(err, sqlite.ErrForeign) || ctx.Err() != nil:
 		return err
+	case !disposable(err) && !errors.Is(err, errMissing):
+		v.fault(ctx, err) // Run tries again
+	case v.opt.Source.Head() > v.opt.RebuildBeyond:
+		v.rebuildFor(err)
+	default:
+		v.logger.WarnContext(ctx, "views are made anew", "path", v.opt.Path, "reason", err.Error())
+		if err := remove(v.opt.Path); err != nil {
+			return err
+		}
+		return v.use(ctx)
 	}
-	v.logger.WarnContext(ctx, "views are made anew", "path", v.opt.Path, "reason", err.Error())
-	if err := remove(v.opt.Path); err != nil {
-		return err
-	}
-	return v.try(ctx)
+	return v.empty(ctx)
 }
 
-// errOther: the file is of another build or log.
-var errOther = errors.New("the views were made by another version or from another log")
+// errMissing: there is no file, and much to put into it.
+var errMissing = errors.New("there are no views yet")
 
-func disposable(err error) bool {
-	return errors.Is(err, errOther) || errors.Is(err, sqlite.ErrNewer) || errors.Is(err, sqlite.ErrOlder) || sqlite.IsCorrupt(err)
-}
-
+// try opens the file that is there.
 func (v *Views) try(ctx context.Context) error {
-	db, err := v.openFile(ctx)
+	if _, err := os.Stat(v.opt.Path); errors.Is(err, fs.ErrNotExist) && v.opt.Source.Head() > v.opt.RebuildBeyond && v.opt.Path != "" {
+		return errMissing
+	}
+	return v.use(ctx)
+}
+
+// use opens the file, which is made where there is none.
+func (v *Views) use(ctx context.Context) error {
+	f, err := v.openFollower(ctx)
 	if err != nil {
 		return err
 	}
-	a, err := restore(ctx, db, v.opt.Source)
-	if err != nil {
-		return errors.Join(err, db.Close())
-	}
-	v.db.Store(db)
-	v.audit = a
-	status, err := a.measure(ctx, db.Read)
+	return v.adopt(ctx, f)
+}
+
+// adopt makes a follower the one whose file answers.
+func (v *Views) adopt(ctx context.Context, f *follower) error {
+	err := v.db.exchange(ctx, func(old *sqlite.DB) (*sqlite.DB, error) {
+		if old == nil {
+			return f.db, nil
+		}
+		return f.db, old.Close()
+	})
 	if err != nil {
 		return err
 	}
-	v.publish(status)
-	return nil
+	v.follower = f
+	n, head := f.audit.heads.records(), v.opt.Source.Head()
+	if v.opt.Path != "" && head > n+v.opt.RebuildBeyond {
+		v.rebuildFor(fmt.Errorf("%w: %d of %d records", errBehind, n, head))
+	}
+	return v.tell(ctx, f)
 }
 
-func (v *Views) openFile(ctx context.Context) (*sqlite.DB, error) {
-	open := func() (*sqlite.DB, error) { return sqlite.OpenMemory(ctx) }
-	if v.opt.Path != "" {
-		// Normal: a power failure may lose the last commits, which are then
-		// derived again; it does not damage the file.
-		open = func() (*sqlite.DB, error) {
-			return sqlite.Open(ctx, v.opt.Path, sqlite.Options{Synchronous: sqlite.Normal})
-		}
-	}
-	db, err := open()
+// errBehind: building anew is faster than following.
+var errBehind = errors.New("the views are far behind the log")
+
+// empty answers with nothing.
+func (v *Views) empty(ctx context.Context) error {
+	db, err := openFile(ctx, "")
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := sqlite.Migrate(ctx, db.Write, files(), applicationID); err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	return db, nil
+	return v.db.exchange(ctx, func(*sqlite.DB) (*sqlite.DB, error) { return db, nil })
 }
 
-func files() fs.FS {
-	sub, err := fs.Sub(schema, "schema")
-	if err != nil {
-		return schema // the folder is embedded above: it cannot be missing
-	}
-	return sub
-}
-
-// stamp names what made the rows: the schema's text and the derivation.
-func stamp() string {
-	h := sha256.New()
-	fmt.Fprintf(h, "%d\n", derivation)
-	names, _ := fs.Glob(schema, "schema/*.sql") // the pattern is good
-	for _, name := range names {
-		text, _ := schema.ReadFile(name) // embedded
-		h.Write(text)
-	}
-	return hex.EncodeToString(h.Sum(nil)[:8])
-}
-
-func remove(path string) error {
-	for _, suffix := range []string{"", "-wal", "-shm"} {
-		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("delete the old views: %w", err)
-		}
-	}
-	return nil
-}
-
-// Close closes the file. Run must have returned.
-func (v *Views) Close() error { return v.db.Load().Close() }
+// Close closes the file. Run and Rebuild must have returned.
+func (v *Views) Close() error { return v.db.close() }

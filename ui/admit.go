@@ -26,6 +26,8 @@ func (c *Console) admit(r *http.Request, who access) (auth.Identity, error) {
 		return auth.Identity{}, err
 	case !mayRead(id):
 		return id, errNoRole
+	case who == auditors && !id.Can(auth.Audit):
+		return id, errNoAudit
 	case who == decider && !id.Can(auth.Decide):
 		return id, errNoDecide
 	}

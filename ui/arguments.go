@@ -47,6 +47,9 @@ type argumentsView struct {
 	Notes   []visible.Note
 	Values  []valueView
 	Hidden  visible.Report
+	// Replaces compares the text that an edit takes away with the one that it
+	// puts there; nil where the arguments are no edit, or are long.
+	Replaces *replacesView
 }
 
 // valueView is one argument with line feeds, as the tool reads it.
@@ -69,12 +72,17 @@ func arguments(text []byte, all, download string) argumentsView {
 	}
 	args, err := events.DecodeArguments(text)
 	if err != nil {
-		v.Invalid = visible.String(err.Error())
+		v.Invalid = invalidWords(text, err)
 		v.Notes = visible.HostNotes(text)
 		return v
 	}
 	v.Notes = visible.HostNotes([]byte(strings.Join(stringsIn(args.Value), "\n")))
-	v.Values = multiline(args.Value)
+	each, _ := members(text)
+	if v.Replaces = replacesOf(each); v.Replaces != nil {
+		v.Values = multiline(each, v.Replaces.Old, v.Replaces.New)
+		return v
+	}
+	v.Values = multiline(each)
 	return v
 }
 
@@ -121,45 +129,17 @@ func stringsIn(v any) []string {
 }
 
 // multiline picks the arguments that are hard to read as a JSON string: those
-// with line feeds.
-func multiline(args map[string]any) []valueView {
+// with line feeds, in the model's order, but those that are compared.
+func multiline(all []argument, compared ...string) []valueView {
 	var out []valueView
-	for _, k := range slices.Sorted(maps.Keys(args)) {
-		s, ok := args[k].(string)
-		if !ok || !strings.Contains(s, "\n") || len(out) == maxValues {
+	for _, m := range all {
+		s, ok := m.text()
+		if !ok || !strings.Contains(s, "\n") || len(out) == maxValues || slices.Contains(compared, m.Name) {
 			continue
 		}
-		out = append(out, valueView{Name: visible.String(k), Text: visible.Show([]byte(s), valueBudget, tailBudget)})
+		out = append(out, valueView{Name: plainName(m.Name), Text: visible.Show([]byte(s), valueBudget, tailBudget)})
 	}
 	return out
-}
-
-// telling are the arguments that say most about a call, for one line.
-func telling() []string {
-	return []string{"command", "path", "file_path", "url", "to", "query", "pattern", "name"}
-}
-
-// summary is a call's arguments in one line: a hint for lists, never what is
-// decided on.
-func summary(text []byte) string {
-	const most = 400
-	args, err := events.DecodeArguments(text)
-	if err != nil {
-		return clean(text, most)
-	}
-	for _, k := range telling() {
-		s, ok := args.Value[k].(string)
-		if !ok {
-			continue
-		}
-		for _, other := range slices.Sorted(maps.Keys(args.Value)) {
-			if other != k && len(s) < most {
-				s += " · " + other
-			}
-		}
-		return clean([]byte(s), most)
-	}
-	return clean(text, most)
 }
 
 // clean cuts a text at a whole code point, without hiding what is not UTF-8.

@@ -14,8 +14,9 @@ import (
 // of the turn.
 func (c *Console) around(ctx context.Context, n *names, id auth.Identity, v *requestView, q projections.Request) {
 	if v.Form != nil {
-		v.Told = c.opt.Declined(visible.String(id.Name), "")
+		v.Told = c.told(id)
 	}
+	v.Similar = c.similar(ctx, id, n, q)
 	v.Turn = c.turn(ctx, n, q.Session, q.CallKey)
 	if round, err := c.views.Round(ctx, q.Session, q.BatchID); err == nil && round.Message != nil {
 		if b, err := c.views.Text(ctx, round.EventID, round.Message); err == nil {

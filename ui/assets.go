@@ -7,13 +7,14 @@ import (
 	"encoding/hex"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/countersign-dev/countersign/internal/auth"
 )
 
-//go:embed assets/*
+//go:embed assets
 var embedded embed.FS
 
 // assets are the console's own files, each under a name that holds its digest:
@@ -29,23 +30,49 @@ func loadAssets() (*assets, error) {
 		return nil, err
 	}
 	a := &assets{names: map[string]string{}, files: map[string][]byte{}}
-	var sheet []byte
 	for _, e := range entries {
+		if e.IsDir() {
+			continue
+		}
 		b, err := embedded.ReadFile("assets/" + e.Name())
 		if err != nil {
 			return nil, err
 		}
-		if e.Name() == "app.css" {
-			sheet = b // names the fonts: comes last
-			continue
-		}
 		a.add(e.Name(), b)
+	}
+	script, err := joined("assets/js")
+	if err != nil {
+		return nil, err
+	}
+	a.add("app.js", slices.Concat([]byte("\"use strict\";\n(() => {\n"), script, []byte("})();\n")))
+	sheet, err := joined("assets/css") // names the fonts: comes last
+	if err != nil {
+		return nil, err
 	}
 	for name, hashed := range a.names {
 		sheet = bytes.ReplaceAll(sheet, []byte("url("+name+")"), []byte("url("+hashed+")"))
 	}
 	a.add("app.css", sheet)
 	return a, nil
+}
+
+// joined is the files of a folder, one after the other in the order of their
+// names: one file for the browser, one a subject for us. The scripts share one
+// scope.
+func joined(folder string) ([]byte, error) {
+	entries, err := embedded.ReadDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	var all []byte
+	for _, e := range entries {
+		b, err := embedded.ReadFile(folder + "/" + e.Name())
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, b...)
+	}
+	return all, nil
 }
 
 func (a *assets) add(name string, b []byte) {

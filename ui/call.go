@@ -4,7 +4,9 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/countersign-dev/countersign/events"
 	"github.com/countersign-dev/countersign/internal/auth"
@@ -14,13 +16,16 @@ import (
 
 // callView is a call with its result.
 type callView struct {
-	Place string
-	Tool  []visible.Span
-	Chip  chip
-	Words string
-	Agent string
-	Facts []factView
-	Notes []visible.Note
+	Place    string
+	PlaceRef string
+	Tool     []visible.Span
+	Chip     chip
+	Marks    []chip
+	Words    string
+	Agent    string
+	Facts    []factView
+	Notes    []visible.Note
+	Broken   []placeView // what the watch found
 	// ArgumentsHeading says whose arguments they are, ResultFrom what the
 	// result is.
 	ArgumentsHeading string
@@ -29,6 +34,14 @@ type callView struct {
 	Result           *textView
 	Request          string // the path of its request; "" where nobody was asked
 	Turn             []turnView
+	Records          []placeView // of its life, in log order
+}
+
+// placeView is a place in the log, and what stands there.
+type placeView struct {
+	Place, Href, Words string
+
+	at events.Position
 }
 
 // callPath is where a call's page is. Session and batch are anything, so they
@@ -60,7 +73,8 @@ func (c *Console) call(w http.ResponseWriter, r *http.Request, id auth.Identity)
 	ctx, n := r.Context(), c.names()
 	key := callQuery(call.Session, call.CallKey)
 	v := callView{
-		Place: place(call.At), Tool: visible.Line(call.Tool, 100), Chip: callChip(call), Words: resultWords(call), Agent: agentName(call.Agent),
+		Place: place(call.At), PlaceRef: placePath(call.At), Marks: enforcementMarks(call), Broken: c.brokenAt(ctx, call), Records: recordsOf(call),
+		Tool: visible.Line(call.Tool, 100), Chip: callChip(call), Words: resultWords(call), Agent: agentName(call.Agent),
 		Facts: c.callFacts(ctx, n, call), Notes: visible.NameNotes(call.Tool), Turn: c.turn(ctx, n, call.Session, call.CallKey),
 	}
 	v.ArgumentsHeading, v.ResultFrom = callHeadings(call)
@@ -80,6 +94,47 @@ func (c *Console) call(w http.ResponseWriter, r *http.Request, id auth.Identity)
 		v.Request = requestPath(call.Request.RequestID)
 	}
 	return c.page(w, r, http.StatusOK, c.shell(id, "Call of "+visible.String(call.Tool), "/history"), callPage(v))
+}
+
+// recordsOf are the records that made a call what it is.
+func recordsOf(call projections.Call) []placeView {
+	records := []placeView{placeWith(call.At, "the call, as the model wrote it")}
+	if q := call.Request; q != nil {
+		records = append(records, placeWith(q.At, "the request for a decision"))
+		for _, d := range q.Decided {
+			records = append(records, placeWith(d.At, "a decision: "+strings.ToLower(decisionWords(&d.Decision))))
+		}
+		for _, r := range q.Revisions {
+			records = append(records, placeWith(r.At, "what became of the changed arguments"))
+		}
+	}
+	if call.Start != nil {
+		records = append(records, placeWith(call.Start.At, "the start"))
+	}
+	if call.Result != nil {
+		records = append(records, placeWith(call.Result.At, "the result"))
+	}
+	slices.SortStableFunc(records, func(a, b placeView) int { return a.at.Compare(b.at) })
+	return records
+}
+
+func placeWith(p events.Position, words string) placeView {
+	return placeView{Place: place(p), Href: placePath(p), Words: words, at: p}
+}
+
+// brokenAt are the invariants that the watch saw break by a call.
+func (c *Console) brokenAt(ctx context.Context, call projections.Call) []placeView {
+	all, err := c.views.ViolationsOf(ctx, call.Session, maxBroken)
+	if err != nil {
+		c.logger.ErrorContext(ctx, "violations could not be read", "error", err.Error())
+	}
+	var out []placeView
+	for _, v := range all {
+		if v.Key == call.CallKey {
+			out = append(out, placeWith(v.At, sentence(visible.String(v.Detail))))
+		}
+	}
+	return out
 }
 
 // callFacts are what we know of a call ourselves.

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/google/uuid"
@@ -16,9 +17,7 @@ import (
 type changeView struct {
 	Request   requestView // facts and form; its arguments are the current ones
 	Arguments argumentsView
-	Diff      []diffLine
-	Long      bool   // too long to compare
-	Same      bool   // nothing is changed
+	Diff      comparison
 	Wrong     string // why it cannot be approved like this
 	Refused   string // what the gate said
 	Posted    string // the text, for the form
@@ -54,7 +53,7 @@ func (c *Console) changePage(w http.ResponseWriter, r *http.Request, id auth.Ide
 	}
 	v.Request.Form.Key, v.Request.Form.Comment = uuid.NewString(), p.comment
 	v.Arguments = arguments(p.arguments, "", "")
-	v.Wrong = v.Arguments.Invalid
+	v.Wrong = c.wrong(r.Context(), q, p.arguments, v.Arguments)
 	if v.Wrong != "" && status == http.StatusOK {
 		status = http.StatusUnprocessableEntity
 	}
@@ -62,9 +61,7 @@ func (c *Console) changePage(w http.ResponseWriter, r *http.Request, id auth.Ide
 	if err != nil {
 		return err
 	}
-	lines, ok := diff(was, p.arguments)
-	v.Diff, v.Long = lines, !ok
-	v.Same = ok && !anyChange(lines)
+	v.Diff = compare(was, p.arguments)
 	queue, err := c.queueFor(r.Context(), id, q.RequestID)
 	if err != nil {
 		return err
@@ -72,13 +69,16 @@ func (c *Console) changePage(w http.ResponseWriter, r *http.Request, id auth.Ide
 	return c.page(w, r, status, c.shell(id, "Approve with changes", "/inbox"), changePage(queue, v))
 }
 
-func anyChange(lines []diffLine) bool {
-	for _, l := range lines {
-		if l.Sign != " " {
-			return true
-		}
+// wrong says why a text could not run: by the one decoder, then by the gate, of
+// which nothing is asked that it would not judge again.
+func (c *Console) wrong(ctx context.Context, q projections.Request, text []byte, v argumentsView) string {
+	if v.Invalid != "" || c.opt.Checker == nil {
+		return v.Invalid
 	}
-	return false
+	if err := c.opt.Checker.Check(ctx, q.Tool, text); err != nil {
+		return visible.String(err.Error())
+	}
+	return ""
 }
 
 // The verdicts as the forms post them.

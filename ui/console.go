@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/countersign-dev/countersign/events"
 	"github.com/countersign-dev/countersign/internal/auth"
 	"github.com/countersign-dev/countersign/internal/seats"
@@ -35,6 +37,15 @@ type Ruling struct {
 	// IdempotencyKey makes a form that is posted twice get the first answer
 	// again.
 	IdempotencyKey string
+	// Bulk is what the rulings share that a person sent at once; "" for none.
+	Bulk string
+}
+
+// Checker says what the gate would say of changed arguments.
+type Checker interface {
+	// Check returns nil where the arguments could run, else why not, in words
+	// for people. Nothing is recorded.
+	Check(ctx context.Context, tool string, arguments []byte) error
 }
 
 // Answer is what became of a ruling.
@@ -63,6 +74,7 @@ type Auth interface {
 type Options struct {
 	Views    *projections.Views
 	Decider  Decider
+	Checker  Checker // nil: changed arguments are first checked when they are approved
 	Recorder Recorder
 	Auth     Auth
 	Site     auth.Site
@@ -76,29 +88,40 @@ type Options struct {
 	// with which comment. It is the gate's own wording, so that pages promise
 	// what comes.
 	Declined func(name, comment string) string
+	// Room is how many bytes the disk of the log has free, and in all; nil, or
+	// false, where that is not known.
+	Room func() (free, total uint64, ok bool)
 	// MaxStreams bounds the live streams; 0 means 2000. One person may have a
 	// quarter of them, or 16 where that is more.
 	MaxStreams int
 	// Heartbeat is the time between signs of life on an idle stream; 0 means
 	// 15 s.
 	Heartbeat time.Duration
-	Logger    *slog.Logger     // nil: none
-	Clock     func() time.Time // the log's, in which deadlines stand; nil: time.Now
+	Live      Live
+	// Metrics is where the console's instruments are exported; nil: nowhere.
+	Metrics prometheus.Registerer
+	Logger  *slog.Logger     // nil: none
+	Clock   func() time.Time // the log's, in which deadlines stand; nil: time.Now
 }
 
 // Console is the web console.
 type Console struct {
-	opt     Options
-	views   *projections.Views
-	assets  *assets
-	handler http.Handler
-	logger  *slog.Logger
-	now     func() time.Time
-	renders *renders
-	viewed  *viewed
-	streams *seats.Seats
-	stopped chan struct{} // closed by Stop
-	stop    func()
+	opt      Options
+	views    *projections.Views
+	assets   *assets
+	handler  http.Handler
+	logger   *slog.Logger
+	now      func() time.Time
+	renders  *renders
+	viewed   *viewed
+	streams  *seats.Seats
+	exports  *seats.Seats // who exports now
+	offers   offers
+	tail     *tail
+	metrics  *metrics
+	runbooks []runbook
+	stopped  chan struct{} // closed by Stop
+	stop     func()
 }
 
 // New returns a console.
@@ -114,7 +137,13 @@ func New(o Options) (*Console, error) {
 	stopped := make(chan struct{})
 	c := &Console{
 		opt: o, views: o.Views, assets: files, logger: o.Logger, now: o.Clock, renders: newRenders(o.Clock), viewed: newViewed(),
-		streams: seats.New(o.MaxStreams), stopped: stopped, stop: sync.OnceFunc(func() { close(stopped) }),
+		streams: seats.New(o.MaxStreams), exports: seats.New(maxExports), tail: newTail(o.Views, o.Live.Window, o.Clock, o.Logger), stopped: stopped, stop: sync.OnceFunc(func() { close(stopped) }),
+	}
+	if c.metrics, err = newMetrics(o.Metrics); err != nil {
+		return nil, fmt.Errorf("console: %w", err)
+	}
+	if c.runbooks, err = loadRunbooks(); err != nil {
+		return nil, fmt.Errorf("console: %w", err)
 	}
 	if c.handler, err = o.Site.Protect(headers(c.routes())); err != nil {
 		return nil, fmt.Errorf("console: %w", err)
@@ -125,6 +154,7 @@ func New(o Options) (*Console, error) {
 func (o Options) withDefaults() Options {
 	o.MaxStreams = cmp.Or(o.MaxStreams, 2000)
 	o.Heartbeat = cmp.Or(o.Heartbeat, 15*time.Second)
+	o.Live = o.Live.withDefaults()
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}

@@ -10,12 +10,13 @@ import (
 	"github.com/countersign-dev/countersign/events"
 	"github.com/countersign-dev/countersign/fold"
 	"github.com/countersign-dev/countersign/internal/auth"
+	"github.com/countersign-dev/countersign/internal/instruments"
 	"github.com/countersign-dev/countersign/projections"
 	"github.com/countersign-dev/countersign/ui/visible"
 )
 
 const (
-	maxForm    = 4 << 20 // bytes of a posted form: arguments, percent-encoded
+	maxPosted  = 4 << 20 // bytes of a posted form: arguments, percent-encoded
 	maxComment = 4000    // bytes
 	// viewWithin is how long an answer waits for the views to show what the
 	// gate has accepted, so that the next page tells it.
@@ -35,7 +36,7 @@ type posted struct {
 // readForm reads a form whose fields come once each. Browsers post line feeds
 // as CR LF; what was typed is meant.
 func readForm(w http.ResponseWriter, r *http.Request) (posted, error) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	r.Body = http.MaxBytesReader(w, r.Body, maxPosted)
 	if err := r.ParseForm(); err != nil || r.URL.RawQuery != "" {
 		return posted{}, errForm
 	}
@@ -56,40 +57,60 @@ func readForm(w http.ResponseWriter, r *http.Request) (posted, error) {
 	if text, ok := one["arguments"]; ok {
 		p.arguments = []byte(visible.Escaped(text))
 	}
+	if name, ok := one["member"]; ok {
+		text, found := spliced(p.arguments, name, one["text"])
+		if !found {
+			return p, errForm
+		}
+		p.arguments = []byte(visible.Escaped(string(text)))
+	}
 	return p, nil
 }
 
 // decide hands a ruling to the gate, and leads back to the request's page,
 // which tells what the log made of it.
 func (c *Console) decide(w http.ResponseWriter, r *http.Request, id auth.Identity) error {
-	p, err := readForm(w, r)
+	p, err := readRuling(w, r)
 	if err != nil {
-		return err
-	}
-	modify := p.verdict == events.VerdictModify
-	if known := modify || p.verdict == events.VerdictApprove || p.verdict == events.VerdictDecline; !known || modify && len(p.arguments) == 0 {
-		return errForm
-	}
-	if !modify {
-		p.arguments = nil // the change field stands in the same form
+		return c.submitted(err)
 	}
 	q, err := c.mayReadRequest(r.Context(), id, r.PathValue("id"))
 	if err != nil {
-		return err
+		return c.submitted(err)
 	}
 	answer, err := c.opt.Decider.Decide(r.Context(), Ruling{
 		RequestID: q.RequestID, RequestDigest: p.digest, Verdict: p.verdict, Arguments: p.arguments, Comment: p.comment, Actor: id.Actor(),
 		ActorName: id.Name, Seen: c.renders.redeem(p.render, id.Person, q.RequestID, p.digest), IdempotencyKey: p.key,
 	})
 	if err != nil {
-		return err
+		return c.submitted(err)
 	}
 	if !answer.Accepted {
 		return c.refused(w, r, id, q, p, answer.Reason)
 	}
+	c.submission(instruments.SubmitAccepted)
 	c.await(r.Context(), viewWithin, q.RequestID, func(now projections.Request) bool { return moved(q, now) })
-	http.Redirect(w, r, requestPath(q.RequestID), http.StatusSeeOther)
+	http.Redirect(w, r, requestPath(q.RequestID)+"?decided=1", http.StatusSeeOther)
 	return nil
+}
+
+// readRuling reads the form of one decision.
+func readRuling(w http.ResponseWriter, r *http.Request) (posted, error) {
+	p, err := readForm(w, r)
+	if err != nil {
+		return p, err
+	}
+	switch p.verdict {
+	case events.VerdictModify:
+		if len(p.arguments) == 0 {
+			return p, errForm
+		}
+	case events.VerdictApprove, events.VerdictDecline:
+		p.arguments = nil // the change field stands in the same form
+	default:
+		return p, errForm
+	}
+	return p, nil
 }
 
 // moved reports whether a request has changed since it was read.
@@ -119,20 +140,13 @@ func (c *Console) await(ctx context.Context, within time.Duration, request strin
 // refused answers a ruling that had no effect: with what had ended the request,
 // or with the form again and what is wrong with it.
 func (c *Console) refused(w http.ResponseWriter, r *http.Request, id auth.Identity, q projections.Request, p posted, reason string) error {
-	// The gate is ahead of the views: what it refused for may come in a moment.
-	if now, err := c.views.Request(r.Context(), q.RequestID); err == nil {
-		q = now
-	}
-	if q.State == fold.Pending && p.verdict != events.VerdictModify {
-		if now, ok := c.await(r.Context(), viewWithin/4, q.RequestID, func(now projections.Request) bool { return moved(q, now) || now.Digest != p.digest }); ok {
-			q = now
-		}
+	q = c.newest(r.Context(), q, p)
+	c.submission(whyRefused(id, q, p, c.now()))
+	if q.State == fold.Pending && p.verdict == events.VerdictModify && !c.now().After(q.Deadline) {
+		return c.changeAgain(w, r, id, q, p, reason)
 	}
 	status := http.StatusConflict
-	switch {
-	case q.State == fold.Pending && p.verdict == events.VerdictModify:
-		return c.changeAgain(w, r, id, q, p, reason)
-	case q.End != nil && q.End.Cause == events.CauseTimeout, q.State == fold.Pending && c.now().After(q.Deadline):
+	if tooLate(q, c.now()) {
 		status = http.StatusGone
 	}
 	v := c.requestView(r.Context(), id, q)
@@ -141,4 +155,27 @@ func (c *Console) refused(w http.ResponseWriter, r *http.Request, id auth.Identi
 		v.Form.Comment = p.comment
 	}
 	return c.showRequest(w, r, id, status, v)
+}
+
+// newest is a request as the views have it now. The gate is ahead of them: what
+// it refused for may come in a moment.
+func (c *Console) newest(ctx context.Context, q projections.Request, p posted) projections.Request {
+	if now, err := c.views.Request(ctx, q.RequestID); err == nil {
+		q = now
+	}
+	if q.State != fold.Pending || p.verdict == events.VerdictModify {
+		return q
+	}
+	if now, ok := c.await(ctx, viewWithin/4, q.RequestID, func(now projections.Request) bool { return moved(q, now) || now.Digest != p.digest }); ok {
+		return now
+	}
+	return q
+}
+
+// tooLate reports whether time ended a request, or has run out.
+func tooLate(q projections.Request, now time.Time) bool {
+	if q.State == fold.Pending {
+		return now.After(q.Deadline)
+	}
+	return q.End != nil && q.End.Cause == events.CauseTimeout
 }

@@ -24,7 +24,7 @@ func TestApproveExactlyThis(t *testing.T) {
 	form.Set("verdict", "approve")
 	a := ben.post("/requests/"+q.RequestID+"/decide", form)
 	require.Equal(t, http.StatusSeeOther, a.status, a.text("main"))
-	require.Equal(t, "/requests/"+q.RequestID, a.header.Get("Location"))
+	require.Equal(t, "/requests/"+q.RequestID+"?decided=1", a.header.Get("Location"))
 
 	r := w.gate.last()
 	require.Equal(t, events.VerdictApprove, r.Verdict)

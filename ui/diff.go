@@ -1,118 +1,125 @@
 package ui
 
 import (
-	"context"
-	"html"
-	"io"
 	"slices"
+	"strconv"
 	"strings"
 
-	"github.com/a-h/templ"
+	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/countersign-dev/countersign/events"
 	"github.com/countersign-dev/countersign/ui/visible"
 )
 
-// maxDiffLines bounds the texts that are compared line by line.
-const maxDiffLines = 1500
-
-// diffLine is a line of a comparison: "-" only before, "+" only after, " " both.
-type diffLine struct {
-	Sign  string
-	Spans []visible.Span
+// comparison is what differs between two arguments: which members, the laid-out
+// texts line by line, and by itself each argument that has line feeds, as the
+// tool reads it.
+type comparison struct {
+	Members []pointerView
+	More    int // changed members that are not named
+	Main    diff
+	Texts   []textDiff
+	// Same: no value differs. Written: only how they are written does.
+	Same, Written bool
+	Long          bool // too long to be compared here
 }
 
-// diff compares two JSON texts, laid out, line by line. ok is false where they
-// are too long.
-func diff(before, after []byte) (lines []diffLine, ok bool) {
-	a := strings.Split(visible.Typable(before), "\n")
-	b := strings.Split(visible.Typable(after), "\n")
-	if len(a) > maxDiffLines || len(b) > maxDiffLines || len(before)+len(after) > 2*changeBudget {
-		return nil, false
-	}
-	head := 0
-	for head < len(a) && head < len(b) && a[head] == b[head] {
-		head++
-	}
-	tail := 0
-	for tail < len(a)-head && tail < len(b)-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
-		tail++
-	}
-	lines = appendLines(nil, " ", a[:head])
-	lines = append(lines, middle(a[head:len(a)-tail], b[head:len(b)-tail])...)
-	return appendLines(lines, " ", a[len(a)-tail:]), true
+// textDiff compares one argument as the tool reads it.
+type textDiff struct {
+	Name string
+	diff
 }
 
-func appendLines(lines []diffLine, sign string, texts []string) []diffLine {
-	for _, s := range texts {
-		lines = append(lines, diffLine{Sign: sign, Spans: visible.Show([]byte(s), laidBudget, 0).Head})
+// maxTextDiffs is how many arguments are compared as texts of their own.
+const maxTextDiffs = 6
+
+// compare compares two texts of arguments. It never fails: what is no valid
+// JSON is compared as it is.
+func compare(before, after []byte) comparison {
+	if len(before)+len(after) > maxCompared {
+		return comparison{Long: true}
 	}
-	return lines
+	v := comparison{Written: string(before) != string(after)}
+	a, errA := events.DecodeArguments(before)
+	b, errB := events.DecodeArguments(after)
+	if errA == nil && errB == nil {
+		v.Members, v.More = changedMembers(a.Value, b.Value)
+		v.Same = len(v.Members) == 0
+	} else {
+		v.Same = !v.Written
+	}
+	v.Texts = textDiffs(before, after)
+	v.Main = compareLines(laidLines(before, v.Texts), laidLines(after, v.Texts))
+	return v
 }
 
-// middle compares what is left after equal beginnings and ends: by the longest
-// common subsequence.
-func middle(a, b []string) []diffLine {
-	common := suffixes(a, b)
-	var lines []diffLine
-	i, j := 0, 0
-	for i < len(a) && j < len(b) {
-		switch {
-		case a[i] == b[j]:
-			lines = appendLines(lines, " ", a[i:i+1])
-			i, j = i+1, j+1
-		case common[i+1][j] >= common[i][j+1]:
-			lines = appendLines(lines, "-", a[i:i+1])
-			i++
-		default:
-			lines = appendLines(lines, "+", b[j:j+1])
-			j++
+// textDiffs compares the arguments that are texts of several lines on either
+// side, and differ.
+func textDiffs(before, after []byte) []textDiff {
+	old, _ := members(before)
+	now, _ := members(after)
+	var out []textDiff
+	for _, m := range now {
+		text, ok := m.text()
+		_, was, had := named(old, m.Name)
+		if !ok || !had || text == was || !strings.Contains(text+was, "\n") || len(out) == maxTextDiffs {
+			continue
 		}
+		out = append(out, textDiff{m.Name, compareLines(linesOf(was), linesOf(text))})
 	}
-	return appendLines(appendLines(lines, "-", a[i:]), "+", b[j:])
+	return out
 }
 
-// suffixes holds the length of the longest common subsequence of all suffixes.
-func suffixes(a, b []string) [][]int16 {
-	t := make([][]int16, len(a)+1)
-	for i := range t {
-		t[i] = make([]int16, len(b)+1)
+// apartMark stands for a text that is compared by itself.
+const apartMark = "(a text of several lines, compared below)"
+
+// laidLines lays arguments out, a member a line, as Typable does. Texts that
+// are compared by themselves are only named.
+func laidLines(text []byte, apart []textDiff) []string {
+	all, ok := members(text)
+	if !ok || len(apart) == 0 {
+		return strings.Split(visible.Typable(text), "\n")
 	}
-	for i, line := range slices.Backward(a) {
-		for j := len(b) - 1; j >= 0; j-- {
-			if line == b[j] {
-				t[i][j] = t[i+1][j+1] + 1
-			} else {
-				t[i][j] = max(t[i+1][j], t[i][j+1])
-			}
+	lines := []string{"{"}
+	for i, m := range all {
+		comma := ","
+		if i == len(all)-1 {
+			comma = ""
 		}
-	}
-	return t
-}
-
-// diffText writes a comparison: each line in an element of its own, with its
-// sign and its line feed.
-func diffText(lines []diffLine) templ.Component {
-	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
-		var b strings.Builder
-		for _, l := range lines {
-			b.WriteString(`<span class="l` + diffClass(l.Sign) + `">` + html.EscapeString(l.Sign) + " ")
-			for _, s := range l.Spans {
-				writeSpan(&b, s)
-			}
-			b.WriteString("\n</span>")
+		label := "  " + visible.Escaped(string(m.Label)) + ": "
+		if _, ok := m.text(); ok && slices.ContainsFunc(apart, func(d textDiff) bool { return d.Name == m.Name }) {
+			lines = append(lines, label+apartMark+comma)
+			continue
 		}
-		_, err := io.WriteString(w, b.String())
-		return err
-	})
+		lines = append(lines, strings.Split(label+laidValue(m.Value)+comma, "\n")...)
+	}
+	return append(lines, "}")
 }
 
-func diffClass(sign string) string {
-	switch sign {
-	case "+":
-		return " a"
-	case "-":
-		return " d"
-	default:
-		return ""
+func laidValue(v jsontext.Value) string {
+	laid := v.Clone()
+	if laid.Indent(jsontext.WithIndent("  "), jsontext.WithIndentPrefix("  ")) != nil {
+		laid = v
 	}
+	return visible.Escaped(string(laid))
+}
+
+// wordsOfDiff says how much differs.
+func wordsOfDiff(d diff) string {
+	switch {
+	case d.Added == 0 && d.Removed == 0:
+		return "no line differs"
+	case d.Removed == 0:
+		return "+" + strconv.Itoa(d.Added) + " " + plural(d.Added, "line", "lines")
+	case d.Added == 0:
+		return "−" + strconv.Itoa(d.Removed) + " " + plural(d.Removed, "line", "lines")
+	}
+	return "+" + strconv.Itoa(d.Added) + " −" + strconv.Itoa(d.Removed) + " lines"
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
 }

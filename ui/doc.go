@@ -21,6 +21,14 @@
 //     or a tool wrote stands below, marked as theirs.
 //   - What is cut says so, with its size, and leads to the rest.
 //   - Who may not decide sees why, and no form.
+//   - No page leads to another call by itself. After a decision the request's
+//     page tells what became of it, and the link to the next one has the focus.
+//   - Several requests are decided at once (bulk.go) only where they are of one
+//     tool and one rule, and each is on the page whole. Each gets its own decision.
+//   - What the gate would refuse of changed arguments is refused before approving
+//     is offered, in its words (Options.Checker).
+//   - Shortcuts (keys.go, js/5-keys.js) can be switched off; to approve takes two
+//     strokes. The Enter key in a text field decides nothing.
 //   - Every view of a payload leaves an access event, one for each person, thing
 //     and hour.
 package ui

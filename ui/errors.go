@@ -10,6 +10,7 @@ import (
 	"github.com/countersign-dev/countersign/events"
 	"github.com/countersign-dev/countersign/internal/auth"
 	"github.com/countersign-dev/countersign/projections"
+	"github.com/countersign-dev/countersign/ui/visible"
 )
 
 // What the console answers besides pages.
@@ -17,10 +18,13 @@ var (
 	errSignIn   = errors.New("sign in first")
 	errNoRole   = errors.New("your role has no business in the console: it is for reviewers and auditors")
 	errNoDecide = errors.New("your role does not decide requests: a reviewer or an admin does")
+	errNoAudit  = errors.New("this page is for auditors")
 	errNotYours = errors.New("this is another person's conversation, and no request in it is yours to decide: an auditor may see it")
 	errNotFound = errors.New("the log has no such entry; if it was made a moment ago, the views may not have it yet")
 	errNoPage   = errors.New("there is no such page")
 	errQuery    = errors.New("the address has a part that this page does not know")
+	errNoChoice = errors.New("nothing is chosen: go back and choose at least one request")
+	errTooMany  = errors.New("too many are chosen: at most 20 requests are decided at once")
 	errForm     = errors.New("the form is not one of this console, or was cut")
 	errBusy     = errors.New("too many live streams are open; pages still work, and show what was so when they were loaded")
 	// errYourStreams is of one person, errBusy of all.
@@ -44,19 +48,26 @@ func outside(err error) (status int, title string) {
 		{errSignIn, http.StatusUnauthorized, "Sign in"},
 		{errNoRole, http.StatusForbidden, "Not for your role"},
 		{errNoDecide, http.StatusForbidden, "You may not decide"},
+		{errNoAudit, http.StatusForbidden, "For auditors"},
 		{errNotYours, http.StatusForbidden, "Not yours to see"},
 		{errNotFound, http.StatusNotFound, "Not found"},
 		{projections.ErrNotFound, http.StatusNotFound, "Not found"},
 		{errNoPage, http.StatusNotFound, "No such page"},
 		{errErased, http.StatusGone, "No longer there"},
 		{errQuery, http.StatusBadRequest, "The address is not right"},
+		{errSpan, http.StatusBadRequest, "The address is not right"},
+		{errParameter, http.StatusBadRequest, "The address is not right"},
+		{projections.ErrSearch, http.StatusBadRequest, "That cannot be searched for"},
 		{projections.ErrCursor, http.StatusBadRequest, "The address is not right"},
+		{errNoChoice, http.StatusBadRequest, "Nothing is chosen"},
+		{errTooMany, http.StatusBadRequest, "Too many at once"},
 		{errForm, http.StatusBadRequest, "The form is not right"},
 		{ErrUnjudged, http.StatusServiceUnavailable, "Recorded, not judged yet"},
 		{events.ErrRefused, http.StatusServiceUnavailable, "The log takes nothing now"},
 		{events.ErrLogStopped, http.StatusServiceUnavailable, "The log has stopped"},
 		{ErrStopping, http.StatusServiceUnavailable, "Stopping"},
 		{errYourStreams, http.StatusTooManyRequests, "Too many live streams"},
+		{errExports, http.StatusServiceUnavailable, "Too many exports"},
 		{errBusy, http.StatusServiceUnavailable, "Too many live streams"},
 	} {
 		if errors.Is(err, row.err) {
@@ -80,7 +91,7 @@ func (c *Console) fail(w http.ResponseWriter, r *http.Request, id auth.Identity,
 		http.Redirect(w, r, "/sign-in?next="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
 		return
 	}
-	text := err.Error()
+	text := visible.Escaped(err.Error()) // what was asked for may stand in it
 	if status == http.StatusInternalServerError {
 		c.logger.ErrorContext(r.Context(), "a page failed", "path", r.URL.Path, "error", text)
 		text = "The console could not answer. Nothing was decided by this. The log of the program says why; try again."

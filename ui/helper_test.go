@@ -1,6 +1,7 @@
 package ui_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -40,7 +41,7 @@ type world struct {
 func newWorld(t testing.TB, change func(*ui.Options)) *world {
 	t.Helper()
 	w := &world{t: t, log: pt.NewLog(t), tokens: map[string]string{}}
-	w.gate = &stubGate{log: w.log, requests: map[string]pt.Request{}}
+	w.gate = &stubGate{log: w.log, requests: map[string]pt.Request{}, answers: map[string]ui.Answer{}, ended: map[string]bool{}, refused: map[string]string{}}
 	var err error
 	w.views, err = projections.Open(t.Context(), projections.Options{Source: w.log})
 	require.NoError(t, err)
@@ -195,15 +196,19 @@ func (r recorder) Record(_ context.Context, a *events.Access, session string) er
 	return err
 }
 
-// stubGate writes what it is told into the log, as a gate would that accepts
-// everything; refuse makes it accept nothing.
+// stubGate writes what it is told into the log, as a gate would: the first
+// ruling of a request, and the same answer again for the same key. refuse makes
+// it accept nothing.
 type stubGate struct {
 	log *pt.Log
 
 	mu       sync.Mutex
 	requests map[string]pt.Request // mu
 	rulings  []ui.Ruling           // mu
+	answers  map[string]ui.Answer  // mu; by idempotency key
+	ended    map[string]bool       // mu; by request
 	refuse   string                // mu; why everything is refused
+	refused  map[string]string     // mu; why a request is refused, by its id
 	fail     error                 // mu
 }
 
@@ -239,8 +244,14 @@ func (g *stubGate) Decide(_ context.Context, r ui.Ruling) (ui.Answer, error) {
 	if g.fail != nil {
 		return ui.Answer{}, g.fail
 	}
-	if g.refuse != "" {
-		return ui.Answer{Reason: g.refuse}, nil
+	if why := cmp.Or(g.refuse, g.refused[r.RequestID]); why != "" {
+		return ui.Answer{Reason: why}, nil
+	}
+	if first, ok := g.answers[r.IdempotencyKey]; ok {
+		return first, nil
+	}
+	if g.ended[r.RequestID] {
+		return ui.Answer{Reason: "the request had ended"}, nil
 	}
 	q, ok := g.requests[r.RequestID]
 	if !ok {
@@ -250,7 +261,22 @@ func (g *stubGate) Decide(_ context.Context, r ui.Ruling) (ui.Answer, error) {
 	if r.Verdict == events.VerdictModify {
 		g.log.Modify(q, *r.Actor, string(r.Arguments))
 	} else {
-		g.log.Decide(q, *r.Actor, r.Verdict, r.Comment)
+		g.decide(q, r)
 	}
+	g.ended[r.RequestID], g.answers[r.IdempotencyKey] = true, ui.Answer{Accepted: true}
 	return ui.Answer{Accepted: true}, nil
+}
+
+// decide writes a decision, with what was sent beside the verdict.
+func (g *stubGate) decide(q pt.Request, r ui.Ruling) {
+	d := &events.Decision{
+		RequestID: q.RequestID, RequestDigest: r.RequestDigest, Verdict: r.Verdict, Cause: events.CauseHuman, Arguments: q.Arguments, Actor: r.Actor,
+		Via: "console", Seen: r.Seen, Idempotency: r.IdempotencyKey, Bulk: r.Bulk,
+	}
+	draft := events.Draft{Session: q.Session, Causation: q.Event, Data: d}
+	if r.Comment != "" {
+		p := events.NewPayload([]byte(r.Comment))
+		d.Comment, draft.Payloads = p.Ref(events.MediaText), []events.Payload{p}
+	}
+	g.log.Append(draft)
 }

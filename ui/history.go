@@ -3,7 +3,6 @@ package ui
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"slices"
 
 	"github.com/countersign-dev/countersign/events"
@@ -12,135 +11,207 @@ import (
 	"github.com/countersign-dev/countersign/ui/visible"
 )
 
-const (
-	pageRows = 50
-	maxTools = 200 // names that a history offers to filter by
-)
+// pageRows is how many entries a page of a list has.
+const pageRows = 50
 
 // historyView is a page of calls, the newest first.
 type historyView struct {
-	Rows    []historyRow
-	Tools   []option
-	States  []option
-	Session string
-	Clear   string // the path without filters; "" where there are none
-	Newest  string // the path of the first page; "" on it
-	Older   string
-}
-
-type option struct {
-	Value, Label string
-	Selected     bool
+	Form   historyForm
+	Chips  []filterChip
+	Clear  string // the path without filters; "" where there are none
+	Rows   []historyRow
+	Looked string // how far back a search looked before this page was full
+	On     string // the path that goes on from there
+	Empty  string // why there are no rows
+	Tail   string // the path of this page, where it is one into which new calls come
+	Export string // the path that exports the list
+	Newest string // the path of the first page; "" on it
+	Newer  string
+	Older  string
 }
 
 type historyRow struct {
-	When    whenView
-	Chip    chip
-	Tool    []visible.Span
-	Agent   string
-	Summary []visible.Span
-	By      string
-	Waited  string
-	Place   string
-	Href    string
+	ID       string // of the row among its page
+	When     whenView
+	Chip     chip
+	Marks    []chip // what is out of the ordinary
+	Tool     []visible.Span
+	Agent    string
+	Summary  []visible.Span
+	Found    *foundView
+	By       string
+	Waited   string
+	Place    string
+	PlaceRef string
+	Href     string
 }
 
 func (c *Console) history(w http.ResponseWriter, r *http.Request, id auth.Identity) error {
-	if err := only(r, "tool", "state", "session", "before"); err != nil {
-		return err
-	}
-	query := r.URL.Query()
-	f := projections.Filter{
-		Tool: query.Get("tool"), State: projections.CallState(query.Get("state")), Session: query.Get("session"), Reader: reader(id),
-	}
-	if f.State != "" && !slices.Contains(projections.CallStates(), f.State) {
-		return errQuery
-	}
-	ctx := r.Context()
-	page, err := c.views.History(ctx, f, query.Get("before"), pageRows)
+	p, err := paramsOf(r, append(lookupParams(), "before", "after")...)
 	if err != nil {
 		return err
 	}
-	tools, err := c.views.Tools(ctx, maxTools)
+	l, err := lookupOf(p, id, c.now())
 	if err != nil {
 		return err
 	}
-	c.note(ctx, id, "history", "")
-	v := historyView{Session: visible.String(f.Session), Tools: toolOptions(tools, f.Tool), States: stateOptions(f.State)}
-	n, day := c.names(), ""
-	for _, call := range page.Items {
+	calls, err := c.historyPage(r.Context(), l, p["before"], p["after"])
+	if err != nil {
+		return err
+	}
+	ctx, n := r.Context(), c.names()
+	c.note(ctx, id, l.thing(), "")
+	v := historyView{
+		Rows: c.historyRows(ctx, n, calls.Items), Chips: chipsOf(ctx, n, l.on(), l.period, "/history"), Export: l.fixed().path("/history/export"),
+	}
+	if v.Form, err = c.historyForm(ctx, n, id, l, calls.Items); err != nil {
+		return err
+	}
+	v.links(l, p, calls)
+	v.words(calls, c.views.Status())
+	s := c.shell(id, "History", "/history")
+	s.Search, s.Keep = visible.String(l.Query), l.fields()
+	return c.page(w, r, http.StatusOK, s, historyPage(v))
+}
+
+// historyPage reads the calls of a page: those before a place, those after one,
+// or the newest.
+func (c *Console) historyPage(ctx context.Context, l lookup, before, after string) (projections.Page[projections.Call], error) {
+	if after == "" {
+		return c.views.History(ctx, l.Filter, before, pageRows)
+	}
+	var page projections.Page[projections.Call]
+	if before != "" {
+		return page, parameter("after", "give before or after, not both")
+	}
+	place, err := l.Place(after)
+	if err != nil {
+		return page, err
+	}
+	page.Items, err = c.views.Newer(ctx, l.Filter, place, pageRows)
+	if len(page.Items) > 0 {
+		slices.Reverse(page.Items)
+		page.Next = l.Cursor(page.Items[len(page.Items)-1].At)
+	}
+	return page, err
+}
+
+// links leads to other parts of the list, under the same filter. Times that
+// count from now stay what they are on this page.
+func (v *historyView) links(l lookup, p params, page projections.Page[projections.Call]) {
+	if len(v.Chips) > 0 {
+		v.Clear = "/history"
+	}
+	fixed := l.fixed()
+	first := p["before"] == "" && p["after"] == ""
+	if !first {
+		v.Newest = l.path("/history")
+	}
+	if !first && len(page.Items) > 0 {
+		v.Newer = fixed.path("/history", "after", l.Cursor(page.Items[0].At))
+	}
+	if first && l.to == "" {
+		v.Tail = l.path("/history")
+	}
+	switch next := fixed.path("/history", "before", page.Next); {
+	case page.Next == "":
+	case page.Reached != (events.Position{}):
+		v.On = next
+	default:
+		v.Older = next
+	}
+}
+
+// words says what a page without all its rows, or without any, means.
+func (v *historyView) words(page projections.Page[projections.Call], status projections.Status) {
+	if page.Reached != (events.Position{}) {
+		v.Looked = lookedBack(page.Reached)
+	}
+	switch {
+	case len(page.Items) > 0:
+	case v.On != "":
+		v.Empty = "Nothing found so far."
+	case v.Newest != "":
+		v.Empty = "Nothing there."
+	case status.Rebuilding != nil:
+		v.Empty = "Nothing found. The views are being built: what is not in them yet is not found."
+	case len(v.Chips) > 0:
+		v.Empty = "No call matches these filters."
+	default:
+		v.Empty = "No call is on record yet."
+	}
+}
+
+// lookedBack says how far a page looked that is not full.
+func lookedBack(p events.Position) string {
+	return "Looked back to " + clockDate(at(p)) + " UTC, and found no more so far."
+}
+
+// historyRows are calls in a list.
+func (c *Console) historyRows(ctx context.Context, n *names, calls []projections.Call) []historyRow {
+	rows, day, broken := make([]historyRow, 0, len(calls)), "", c.brokenIn(ctx, calls)
+	for _, call := range calls {
 		row := c.historyRow(ctx, n, call, day)
-		v.Rows, day = append(v.Rows, row), row.When.Day
+		if broken[callOfSession{call.Session, call.CallKey}] {
+			row.Marks = append(row.Marks, chip{"no", "warn", "Broke a promise"})
+		}
+		rows, day = append(rows, row), row.When.Day
 	}
-	v.links(f, query.Get("before"), page.Next)
-	return c.page(w, r, http.StatusOK, c.shell(id, "History", "/history"), historyPage(v))
+	return rows
 }
 
 // historyRow is a call in a list, below one of the given day.
 func (c *Console) historyRow(ctx context.Context, n *names, call projections.Call, above string) historyRow {
 	ref, carrier := call.Current()
 	return historyRow{
-		When: when(call.At, above), Chip: callChip(call), Tool: visible.Line(call.Tool, 60), Agent: agentName(call.Agent),
-		Summary: c.summaryOf(ctx, carrier, ref), By: decidedBy(ctx, n, call), Waited: waited(call, c.now()),
-		Place: place(call.At), Href: callPath(call.Session, call.CallKey),
+		ID: rowID(call.At), When: when(call.At, above), Chip: callChip(call), Marks: enforcementMarks(call), Tool: slim(visible.Line(call.Tool, 60), 240),
+		Agent: agentName(call.Agent), Summary: slim(c.summaryOf(ctx, carrier, ref), 320), Found: foundOf(call.Found), By: decidedBy(ctx, n, call),
+		Waited: waited(call, c.now()), Place: place(call.At), PlaceRef: placePath(call.At), Href: callPath(call.Session, call.CallKey),
 	}
 }
 
-// links leads to other parts of the list, under the same filter.
-func (v *historyView) links(f projections.Filter, before, next string) {
-	q := url.Values{}
-	for name, value := range map[string]string{"tool": f.Tool, "state": string(f.State), "session": f.Session} {
-		if value != "" {
-			q.Set(name, value)
+// rowID names a row of a page by its place in the log.
+func rowID(p events.Position) string {
+	return "c" + digits(uint64(p.Partition)) + "-" + digits(p.Offset)
+}
+
+// enforcementMarks mark a call whose start this gate does not hold.
+func enforcementMarks(call projections.Call) []chip {
+	switch call.Enforcement {
+	case events.Cooperative:
+		return []chip{{"plain", "", "By the caller's word"}}
+	case events.Observed:
+		return []chip{{"plain", "", "Seen from outside"}}
+	case events.Enforced:
+	}
+	return nil
+}
+
+// callOfSession names a call in all of the log.
+type callOfSession struct {
+	session string
+	key     events.CallKey
+}
+
+// brokenIn are the calls among these by which the watch saw an invariant break.
+func (c *Console) brokenIn(ctx context.Context, calls []projections.Call) map[callOfSession]bool {
+	broken, asked := map[callOfSession]bool{}, map[string]bool{}
+	for _, call := range calls {
+		if asked[call.Session] {
+			continue
+		}
+		asked[call.Session] = true
+		violations, err := c.views.ViolationsOf(ctx, call.Session, maxBroken)
+		if err != nil {
+			c.logger.ErrorContext(ctx, "violations could not be read", "error", err.Error())
+			continue
+		}
+		for _, v := range violations {
+			broken[callOfSession{v.Session, v.Key}] = true
 		}
 	}
-	if len(q) > 0 {
-		v.Clear = "/history"
-	}
-	if before != "" {
-		v.Newest = "/history?" + q.Encode()
-	}
-	if next != "" {
-		q.Set("before", next)
-		v.Older = "/history?" + q.Encode()
-	}
+	return broken
 }
 
-func toolOptions(tools []string, selected string) []option {
-	if selected != "" && !slices.Contains(tools, selected) {
-		tools = append([]string{selected}, tools...)
-	}
-	out := make([]option, 0, len(tools))
-	for _, t := range tools {
-		if visible.String(t) == t { // a value that a browser posts back as it is
-			out = append(out, option{Value: t, Label: t, Selected: t == selected})
-		}
-	}
-	return out
-}
-
-func stateOptions(selected projections.CallState) []option {
-	out := make([]option, 0, len(projections.CallStates()))
-	for _, s := range projections.CallStates() {
-		out = append(out, option{Value: string(s), Label: stateWord(s), Selected: s == selected})
-	}
-	return out
-}
-
-// stateWord is a state in the words of the chips.
-func stateWord(s projections.CallState) string {
-	switch s {
-	case projections.CallProposed:
-		return "asked for"
-	case projections.CallDecided:
-		return "approved, not started"
-	case projections.CallState(events.StatusOK):
-		return "ran"
-	case projections.CallState(events.StatusError):
-		return "failed or not run"
-	case projections.CallState(events.StatusDeclined):
-		return "declined or denied"
-	default:
-		return string(s)
-	}
-}
+// maxBroken is how many violations of a session are looked at for a list.
+const maxBroken = 200

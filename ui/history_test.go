@@ -71,7 +71,7 @@ func TestHistoryIsStrictAndPaged(t *testing.T) {
 		a := eve.get(path)
 		require.Equal(t, http.StatusOK, a.status)
 		require.Equal(t, "Grep", a.doc.Find("select[name=tool] option[selected]").Text())
-		seen = append(seen, a.doc.Find("td.sum").Map(func(_ int, s *goquery.Selection) string { return s.Text() })...)
+		seen = append(seen, a.doc.Find("td.sum").Map(func(_ int, s *goquery.Selection) string { return strings.TrimSpace(s.Text()) })...)
 		path = a.doc.Find("a[rel=next]").AttrOr("href", "")
 		if path != "" {
 			other := strings.Replace(path, "Grep", "Read", 1)
@@ -82,7 +82,7 @@ func TestHistoryIsStrictAndPaged(t *testing.T) {
 	require.Equal(t, "file-119", seen[0])
 	require.Equal(t, "file-1", seen[59])
 
-	for _, bad := range []string{"?x=1", "?tool=a&tool=b", "?state=nope", "?before=1", "?before=%00", "?tool=%zz", "?q=%22"} {
+	for _, bad := range []string{"?x=1", "?tool=a&tool=b", "?state=nope", "?before=1", "?before=%00", "?tool=%zz"} {
 		require.Equal(t, http.StatusBadRequest, eve.get("/history"+bad).status, bad)
 	}
 	for _, bad := range []string{
@@ -127,4 +127,48 @@ func TestErasedTextIsSaidToBeGoneAndNothingCanBeDecided(t *testing.T) {
 	require.Zero(t, a.doc.Find("form.decide").Length())
 	require.Equal(t, http.StatusGone, ben.get("/requests/"+q.RequestID+"/download").status)
 	require.Equal(t, http.StatusOK, ben.get("/history").status)
+}
+
+// A call by which the watch saw a promise break is marked wherever it is listed.
+func TestWhatTheWatchFoundIsMarked(t *testing.T) { // M42
+	w := newWorld(t, nil)
+	call, q := w.ask("s1", "Bash", `{"command":"rm -rf /"}`)
+	w.ask("s2", "Write", `{}`)
+	w.log.Start(call, &q, "no decision at all")
+	w.log.Result(call, events.StatusOK, events.CauseHuman, "gone")
+	w.settle()
+	eve := w.as("eve")
+	history := eve.get("/history")
+	require.Equal(t, []string{"Waiting", "Waiting", "Broke a promise"}, history.doc.Find(".chips .chip").Map(func(_ int, s *goquery.Selection) string {
+		return strings.TrimSpace(s.Text())
+	}))
+	link := history.doc.Find("tbody tr").Last().Find("td[data-label=Tool] a").AttrOr("href", "")
+	page := eve.get(link)
+	require.Contains(t, page.text(".note.bad"), "The watch found that a promise broke here.")
+	record := page.doc.Find(".note.bad a").AttrOr("href", "")
+	require.Contains(t, eve.get(record).text("h2"), "tool_started")
+	require.Regexp(t, `^[12] violations?$`, cellsOf(eve.get("/sessions"), 1)[2])
+	require.Equal(t, "In order", cellsOf(eve.get("/sessions"), 0)[2])
+	require.Equal(t, 1, eve.get("/sessions?watch=violations").doc.Find("tbody tr").Length())
+	require.Equal(t, "Watch violations found", chipsIn(eve.get("/sessions?watch=violations")))
+}
+
+// What a gate does not enforce says so in the list.
+func TestAListSaysWhoseWordItIs(t *testing.T) {
+	w := newWorld(t, nil)
+	for i, e := range []events.Enforcement{events.Enforced, events.Cooperative, events.Observed} {
+		sample, ok := eventstest.Sample(events.TypeToolCall).Data.(*events.ToolCall)
+		require.True(t, ok)
+		call := *sample
+		call.CallKey, call.RunID, call.Enforcement = events.CallKey{BatchID: "b1", Index: i}, "", e
+		draft := eventstest.Sample(events.TypeToolCall)
+		draft.Data = &call
+		w.log.Append(draft)
+	}
+	w.settle()
+	var marks []string
+	w.as("eve").get("/history").doc.Find("tbody tr").Each(func(_ int, s *goquery.Selection) {
+		marks = append(marks, strings.Join(s.Find(".chip").Map(func(_ int, c *goquery.Selection) string { return strings.TrimSpace(c.Text()) }), "|"))
+	})
+	require.Equal(t, []string{"Asked for|Seen from outside", "Asked for|By the caller's word", "Asked for"}, marks)
 }

@@ -13,17 +13,20 @@ import (
 	"github.com/countersign-dev/countersign/ui/visible"
 )
 
-// maxQueue is how many waiting requests a page lists; how many more there are
-// is said.
-const maxQueue = 50
+// maxQueue is how many waiting requests a page lists; how many more there are is
+// said, and they are a page further.
+const maxQueue = 30
 
-// queueView is the list of waiting requests, the oldest first.
+// queueView is a page of waiting requests, the oldest first.
 type queueView struct {
 	Cards   []cardView
-	Total   int
-	More    int
+	Total   int    // waiting ones that the reader may see
+	After   string // the cursor of this page; "" for the oldest
+	Next    string // the path of the newer ones; "" where there are none
+	Rest    int    // how many are newer than this page, where that is known
 	Seq     uint64
 	Current string // the id of the request beside it
+	Person  string // who looks
 	Idle    idleView
 }
 
@@ -35,12 +38,14 @@ type cardView struct {
 	Rule     string
 	Summary  []visible.Span
 	Agent    string
-	Needed   string // how many of how many approvals there are; "" for one
+	Title    []visible.Span // what its session was first asked
+	Needed   string         // how many of how many approvals there are; "" for one
 	Asked    time.Time
 	Deadline time.Time
 	Left     string
 	Soon     bool
 	Percent  string // of the time that is left
+	Pick     string // its name in words where it can be decided with others; "" where not
 }
 
 // idleView says what is not wrong while nothing waits.
@@ -59,12 +64,12 @@ type inboxView struct {
 }
 
 func (c *Console) inbox(w http.ResponseWriter, r *http.Request, id auth.Identity) error {
-	if err := only(r); err != nil {
+	if err := only(r, "after"); err != nil {
 		return err
 	}
 	v := inboxView{}
 	var err error
-	if v.Queue, err = c.queueFor(r.Context(), id, ""); err != nil {
+	if v.Queue, err = c.queuePage(r.Context(), id, "", r.FormValue("after")); err != nil {
 		return err
 	}
 	if len(v.Queue.Cards) > 0 {
@@ -82,7 +87,7 @@ func (c *Console) inbox(w http.ResponseWriter, r *http.Request, id auth.Identity
 // queue answers the list alone, for the script that keeps it fresh. The same
 // state has the same ETag: the clocks of the cards run in the browser.
 func (c *Console) queue(w http.ResponseWriter, r *http.Request, id auth.Identity) error {
-	if err := only(r, "current"); err != nil {
+	if err := only(r, "current", "after"); err != nil {
 		return err
 	}
 	tag := `"` + strconv.FormatUint(c.views.Status().Records, 10) + `"`
@@ -91,26 +96,37 @@ func (c *Console) queue(w http.ResponseWriter, r *http.Request, id auth.Identity
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
-	v, err := c.queueFor(r.Context(), id, r.FormValue("current"))
+	v, err := c.queuePage(r.Context(), id, r.FormValue("current"), r.FormValue("after"))
 	if err != nil {
 		return err
 	}
 	return c.fragment(w, r, queueList(v))
 }
 
+// queueFor is the queue from the oldest on.
 func (c *Console) queueFor(ctx context.Context, id auth.Identity, current string) (queueView, error) {
+	return c.queuePage(ctx, id, current, "")
+}
+
+func (c *Console) queuePage(ctx context.Context, id auth.Identity, current, after string) (queueView, error) {
 	status := c.views.Status()
-	pending, err := c.views.Pending(ctx, reader(id), maxQueue)
+	page, err := c.views.PendingPage(ctx, reader(id), after, maxQueue)
 	if err != nil {
 		return queueView{}, err
 	}
-	v := queueView{Total: len(pending), Seq: status.Records, Current: current}
-	if len(pending) == maxQueue {
-		v.Total = max(status.Pending, len(pending))
-		v.More = v.Total - len(pending)
+	v := queueView{Total: len(page.Items), Seq: status.Records, Current: current, After: after, Person: id.Person}
+	if page.Next != "" || after != "" {
+		v.Total = c.pendingFor(id)
 	}
-	for _, q := range pending {
-		v.Cards = append(v.Cards, c.card(ctx, q))
+	if page.Next != "" {
+		v.Next = "/inbox?" + url.Values{"after": {page.Next}}.Encode()
+		if after == "" {
+			v.Rest = v.Total - len(page.Items)
+		}
+	}
+	titles := map[string][]visible.Span{}
+	for _, q := range page.Items {
+		v.Cards = append(v.Cards, c.card(ctx, id, titles, q))
 	}
 	if v.Total == 0 {
 		v.Idle = c.idle(status)
@@ -118,19 +134,51 @@ func (c *Console) queueFor(ctx context.Context, id auth.Identity, current string
 	return v, nil
 }
 
-func (c *Console) card(ctx context.Context, q projections.Request) cardView {
+// card tells of a waiting request; titles are those of sessions that are known.
+func (c *Console) card(ctx context.Context, id auth.Identity, titles map[string][]visible.Span, q projections.Request) cardView {
 	now := c.now()
 	rest := q.Deadline.Sub(now)
 	asked := at(q.At)
 	v := cardView{
-		ID: q.RequestID, Href: requestPath(q.RequestID), Tool: visible.Line(q.Tool, 60), Rule: visible.String(q.Rule),
-		Summary: c.summaryOf(ctx, q.Carrier, q.Arguments), Agent: agentName(q.Call.Agent), Asked: asked, Deadline: q.Deadline.UTC(),
-		Left: left(rest), Soon: rest < time.Minute, Percent: percent(rest, q.Deadline.Sub(asked)),
+		ID: q.RequestID, Href: requestPath(q.RequestID), Tool: light(visible.Line(q.Tool, 60), 400), Rule: visible.String(q.Rule),
+		Summary: light(c.summaryOf(ctx, q.Carrier, q.Arguments), 800), Agent: agentName(q.Call.Agent),
+		Title: light(c.sessionTitle(ctx, titles, q.Session), 400),
+		Asked: asked, Deadline: q.Deadline.UTC(), Left: left(rest), Soon: rest < time.Minute, Percent: percent(rest, q.Deadline.Sub(asked)),
 	}
 	if q.Quorum > 1 {
 		v.Needed = strconv.Itoa(len(q.Votes)) + " of " + count(q.Quorum, "approval", "approvals")
 	}
+	if c.notInBulk(id, q) == "" {
+		v.Pick = visible.String(q.Tool) + ", asked " + clock(asked)
+	}
 	return v
+}
+
+// light cuts a line, visibly, where it would weigh more than some bytes of HTML:
+// a name of nothing but hidden characters is soon as heavy as a page.
+func light(spans []visible.Span, budget int) []visible.Span {
+	for i := range spans {
+		if visible.Cost(spans[:i+1]) > budget {
+			return append(spans[:i:i], visible.Span{Text: "…", Count: 1})
+		}
+	}
+	return spans
+}
+
+// titleLine is how much of a session's first query a line shows.
+const titleLine = 60
+
+// sessionTitle is what a session was first asked, read once a page.
+func (c *Console) sessionTitle(ctx context.Context, titles map[string][]visible.Span, session string) []visible.Span {
+	if t, ok := titles[session]; ok {
+		return t
+	}
+	var title []visible.Span
+	if s, err := c.views.Session(ctx, session); err == nil && s.Title != nil {
+		title = c.titleOf(ctx, s, titleLine)
+	}
+	titles[session] = title
+	return title
 }
 
 func percent(part, whole time.Duration) string {
@@ -165,4 +213,17 @@ func only(r *http.Request, known ...string) error {
 		}
 	}
 	return nil
+}
+
+// moreWords leads to the newer ones.
+func moreWords(v queueView) string {
+	if v.Rest > 0 {
+		return "and " + group(v.Rest) + " more, newer ones"
+	}
+	return "newer ones"
+}
+
+// historyPath leads to the calls that a filter leaves.
+func historyPath(name, value string) string {
+	return "/history?" + url.Values{name: {value}}.Encode()
 }

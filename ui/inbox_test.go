@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/countersign-dev/countersign/events"
+	"github.com/countersign-dev/countersign/projections"
 )
 
 func TestAnEmptyInboxSaysWhatIsNotWrong(t *testing.T) {
@@ -45,9 +46,9 @@ func TestARequestPageHasItsPartsInOrder(t *testing.T) {
 	_, q := w.ask("s1", "Bash", `{"command":"ls"}`)
 	a := w.as("ben").get("/requests/" + q.RequestID)
 	var order []string
-	a.doc.Find("#request .head, #request .facts, #request .arguments, #request form.decide, #request .turn, #request .told, #request .theirs").
+	a.doc.Find("#request .head, #request .facts, #request .arguments, #request form.decide, #request .sheet.below .turn, #request .told, #request .theirs").
 		Each(func(_ int, s *goquery.Selection) { order = append(order, s.AttrOr("class", "")) })
-	require.Equal(t, []string{"head", "facts", "arguments", "decide", "turn", "told", "theirs"}, order)
+	require.Equal(t, []string{"head", "facts", "facts", "arguments", "decide", "turn", "told", "theirs"}, order)
 	facts := a.text(".facts")
 	for _, want := range []string{
 		"deploy-bot / migrator", "Carla Reyes", "s1", "14:00:00 UTC", "14:03:00 UTC", "does not run", "required-tools", "isolation: none", "default",
@@ -101,7 +102,7 @@ func TestViewsAreRecorded(t *testing.T) {
 	ben, dana := w.as("ben"), w.as("dana")
 	views := func() (n int) {
 		w.settle()
-		log, err := w.views.AccessLog(t.Context(), "", 100)
+		log, err := w.views.AccessLog(t.Context(), projections.AccessFilter{}, "", 100)
 		require.NoError(t, err)
 		for _, a := range log.Items {
 			if a.Action == "view" && a.Resource == q.RequestID {

@@ -2,28 +2,48 @@ package ui
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/countersign-dev/countersign/internal/auth"
+	"github.com/countersign-dev/countersign/internal/instruments"
 	"github.com/countersign-dev/countersign/internal/seats"
-	"github.com/countersign-dev/countersign/projections"
 )
 
-const (
-	// slowAfter is how long a reader may take for one message.
-	slowAfter = 10 * time.Second
-	// checkEvery is how often a stream asks whether its reader still may read.
-	checkEvery = 5 * time.Second
-)
+// Live bounds the live streams. What is 0 is as said.
+type Live struct {
+	// Window is how many records back a browser can go on without loading its
+	// page anew; 0 means 10,000.
+	Window int
+	// Slow is how long a reader may take for one write; 0 means 8 s.
+	Slow time.Duration
+	// Check is how often a stream asks whether its reader still may read; 0 means
+	// 3 s.
+	Check time.Duration
+}
 
-// live tells that there is something new, and nothing of what: the page then
-// fetches it with its reader's own rights. A message that was missed costs
-// nothing, since each one tells the whole state; so every connection begins with
-// one, whatever Last-Event-ID it brings, unless that is the state already.
+func (l Live) withDefaults() Live {
+	if l.Window == 0 {
+		l.Window = 10_000
+	}
+	if l.Slow == 0 {
+		l.Slow = 8 * time.Second
+	}
+	if l.Check == 0 {
+		l.Check = 3 * time.Second
+	}
+	return l
+}
+
+// live tells what moved, by name and never by text: the page then fetches it
+// with its reader's own rights. The stream begins after Last-Event-ID, or after
+// the parameter "after" (the place that the page was made at), with exactly what
+// was missed; where that cannot be told, with a reset; and without a place, with
+// the state.
 func (c *Console) live(w http.ResponseWriter, r *http.Request, id auth.Identity) error {
+	if err := only(r, "after"); err != nil {
+		return err
+	}
 	leave, err := c.open(id)
 	if err != nil {
 		return err
@@ -33,12 +53,18 @@ func (c *Console) live(w http.ResponseWriter, r *http.Request, id auth.Identity)
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store, no-transform")
 	h.Set("X-Accel-Buffering", "no")
-	s := &stream{w: w, control: http.NewResponseController(w)}
-	if err := s.write("retry: 1000\n\n"); err != nil {
-		return nil // the reader went away
+	if r.Method == http.MethodHead {
+		return nil
 	}
-	c.tell(r, s, r.Header.Get("Last-Event-ID"))
+	s := &stream{console: c, request: r, w: w, control: http.NewResponseController(w), reader: reader(id)}
+	c.metrics.clients.WithLabelValues(instruments.StreamConsole).Inc()
+	defer c.metrics.clients.WithLabelValues(instruments.StreamConsole).Dec()
+	c.left(s.tell())
 	return nil
+}
+
+func (c *Console) left(why string) {
+	c.metrics.disconnects.WithLabelValues(instruments.StreamConsole, why).Inc()
 }
 
 // open takes a place among the streams, where there is one and the server does
@@ -50,65 +76,12 @@ func (c *Console) open(id auth.Identity) (leave func(), err error) {
 	default:
 	}
 	leave, err = c.streams.Take(id.Person)
-	switch {
-	case errors.Is(err, seats.ErrYours):
+	if err == nil {
+		return leave, nil
+	}
+	c.left(instruments.LeftLimit)
+	if errors.Is(err, seats.ErrYours) {
 		return nil, errYourStreams
-	case err != nil:
-		return nil, errBusy
 	}
-	return leave, nil
-}
-
-// tell sends the state whenever it moves, until the reader goes, is too slow,
-// signs out, or the server stops.
-func (c *Console) tell(r *http.Request, s *stream, last string) {
-	check := time.NewTicker(checkEvery)
-	defer check.Stop()
-	beat := time.NewTicker(c.opt.Heartbeat)
-	defer beat.Stop()
-	for {
-		status, changed := c.views.Changed()
-		if id := liveID(status); id != last {
-			last = id
-			if s.write(fmt.Sprintf("id: %s\ndata: {\"seq\":%d,\"pending\":%d}\n\n", id, status.Records, status.Pending)) != nil {
-				return
-			}
-		}
-		select {
-		case <-changed:
-		case <-beat.C:
-			if s.write(": alive\n\n") != nil {
-				return
-			}
-		case <-check.C:
-			if who, err := c.opt.Auth.FromRequest(r); err != nil || !mayRead(who) {
-				return
-			}
-		case <-r.Context().Done():
-			return
-		case <-c.stopped:
-			return
-		}
-	}
-}
-
-// liveID names a state of the views, in a form that clients only hand back.
-func liveID(s projections.Status) string {
-	return strings.ReplaceAll(fmt.Sprintf("%d-%s-%d", s.Position.LogTime, s.Position, s.Records), ":", "-")
-}
-
-// stream writes to one reader.
-type stream struct {
-	w       http.ResponseWriter
-	control *http.ResponseController
-}
-
-// write sends a frame within slowAfter, whatever the server's own deadline is.
-func (s *stream) write(frame string) error {
-	// Servers in tests may have no deadlines to set.
-	_ = s.control.SetWriteDeadline(time.Now().Add(slowAfter))
-	if _, err := s.w.Write([]byte(frame)); err != nil {
-		return err
-	}
-	return s.control.Flush()
+	return nil, errBusy
 }

@@ -17,7 +17,6 @@ type outcomeView struct {
 	Comment *textView
 	Result  string // what became of the call
 	Call    string // the path of its page
-	Next    string // the path of the oldest request that waits
 }
 
 // endWords says how a request ended, by whom and when.
@@ -56,6 +55,9 @@ func (c *Console) outcome(ctx context.Context, n *names, q projections.Request) 
 	}
 	o := &outcomeView{
 		Chip: requestChip(&q.Request, c.now()), Words: c.endWords(ctx, n, &q.Request), Call: callPath(q.Session, q.CallKey), Result: resultWords(call),
+	}
+	if call.Result == nil && call.Start == nil && q.State != fold.Approved {
+		o.Result = "It does not run."
 	}
 	if q.End != nil && q.End.Comment != nil {
 		comment := c.text(ctx, q.End.EventID, q.End.Comment, theirsBudget)

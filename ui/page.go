@@ -20,6 +20,7 @@ import (
 // page answers a whole page. It is rendered before a byte of it is sent, so
 // that an error has its own status.
 func (c *Console) page(w http.ResponseWriter, r *http.Request, status int, s shellView, content templ.Component) error {
+	s.Place = placeOf(r)
 	return c.answer(w, r, status, layout(s, content))
 }
 

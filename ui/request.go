@@ -25,7 +25,8 @@ type requestView struct {
 	Agent   string
 	Why     []visible.Span
 	Rule    string
-	Facts   []factView
+	Facts   []factView     // the four that one looks at first
+	More    []factView     // the others
 	Notes   []visible.Note // about tool and hosts
 	Said    string         // an answer to what was just posted
 
@@ -34,12 +35,16 @@ type requestView struct {
 	Preview   *textView    // what it would change, as the gate saw it
 
 	Outcome *outcomeView // where it has ended
+	Next    *cardView    // the oldest one that waits, where that is another
 	Form    *formView    // where the reader may decide
 	MayNot  string       // why not
 	// ChangeOpen shows the field to change arguments in.
 	ChangeOpen bool
+	// Decided: the reader has just decided it, so the way on has the focus.
+	Decided bool
 
-	Told      string // what the model is told when it is declined
+	Told      *toldView // what the model is told when it is declined
+	Similar   *similarView
 	Turn      []turnView
 	ModelText *textView
 	Query     *textView
@@ -56,9 +61,9 @@ type factView struct {
 
 // changedView is a text that a reviewer wrote.
 type changedView struct {
-	By   string
-	Diff []diffLine
-	Long bool // too long to compare
+	By      string
+	Diff    comparison
+	Missing string // why there is nothing to compare with
 }
 
 // formView is the form of a decision.
@@ -68,10 +73,13 @@ type formView struct {
 	Render, Key          string
 	Comment              string
 	Typable              string // the arguments, for a text field; "" where they are too long for one
+	// Only says why the person may decline and change, but not approve this
+	// text; "" where they may.
+	Only string
 }
 
 func (c *Console) request(w http.ResponseWriter, r *http.Request, id auth.Identity) error {
-	if err := only(r, "change"); err != nil {
+	if err := only(r, "change", "decided"); err != nil {
 		return err
 	}
 	q, err := c.mayReadRequest(r.Context(), id, r.PathValue("id"))
@@ -79,7 +87,7 @@ func (c *Console) request(w http.ResponseWriter, r *http.Request, id auth.Identi
 		return err
 	}
 	v := c.requestView(r.Context(), id, q)
-	v.ChangeOpen = r.URL.Query().Has("change")
+	v.ChangeOpen, v.Decided = r.URL.Query().Has("change"), r.URL.Query().Has("decided")
 	return c.showRequest(w, r, id, http.StatusOK, v)
 }
 
@@ -89,8 +97,8 @@ func (c *Console) showRequest(w http.ResponseWriter, r *http.Request, id auth.Id
 	if err != nil {
 		return err
 	}
-	if v.Outcome != nil && len(queue.Cards) > 0 {
-		v.Outcome.Next = queue.Cards[0].Href
+	if len(queue.Cards) > 0 && queue.Cards[0].ID != v.ID {
+		v.Next = &queue.Cards[0]
 	}
 	return c.page(w, r, status, c.shell(id, visible.String(string(visible.Bytes(v.Tool)))+" request", "/inbox"), requestPage(queue, v))
 }
@@ -112,7 +120,7 @@ func (c *Console) requestView(ctx context.Context, id auth.Identity, q projectio
 		ID: q.RequestID, Place: place(q.At), Tool: visible.Line(q.Tool, 100), State: requestChip(&q.Request, c.now()), Agent: agentName(q.Call.Agent),
 		Why: visible.Line(q.Why, 400), Rule: visible.String(q.Rule), Pending: q.State == fold.Pending, Notes: visible.NameNotes(q.Tool),
 	}
-	v.Facts = c.facts(ctx, n, q)
+	v.Facts, v.More = c.facts(ctx, n, q)
 	text, missing := c.argumentsOf(ctx, &v, q)
 	c.changes(ctx, n, &v, q, text)
 	if q.Preview != nil {
@@ -150,33 +158,55 @@ func (c *Console) changes(ctx context.Context, n *names, v *requestView, q proje
 	v.Changed = &changedView{By: n.of(ctx, q.Author)}
 	own, err := c.views.Text(ctx, q.Call.EventID, q.Call.Arguments)
 	if err != nil {
-		v.Changed.Long = true
+		v.Changed.Missing = missing(err)
 		return
 	}
-	lines, ok := diff(own, text)
-	v.Changed.Diff, v.Changed.Long = lines, !ok
+	v.Changed.Diff = compare(own, text)
+}
+
+// mayNotDecide says why a person cannot decide a waiting request; "" where they
+// may.
+func (c *Console) mayNotDecide(id auth.Identity, q projections.Request) string {
+	switch {
+	case !id.Can(auth.Decide):
+		return errNoDecide.Error()
+	case q.FourEyes && id.Person == q.Requester:
+		return "Its rule asks for four eyes: who asked may not decide."
+	case q.MayDecide(id.Actor()) != "":
+		return "Its rule lets others decide: " + approversWords(q.Request)
+	case c.now().After(q.Deadline):
+		return "Its time is over. The gate records that nobody answered."
+	}
+	return ""
 }
 
 // formFor is the form by which a person decides, or why there is none.
 func (c *Console) formFor(id auth.Identity, q projections.Request, text []byte) (*formView, string) {
-	switch {
-	case !id.Can(auth.Decide):
-		return nil, errNoDecide.Error()
-	case q.FourEyes && id.Person == q.Requester:
-		return nil, "Its rule asks for four eyes: who asked may not decide."
-	case q.MayDecide(id.Actor()) != "":
-		return nil, "Its rule lets others decide: " + approversWords(q.Request)
-	case c.now().After(q.Deadline):
-		return nil, "Its time is over. The gate records that nobody answered."
+	if why := c.mayNotDecide(id, q); why != "" {
+		return nil, why
 	}
 	f := &formView{
 		Action: requestPath(q.RequestID) + "/decide", ChangeAction: requestPath(q.RequestID) + "/change", Digest: string(q.Digest),
-		Render: c.renders.issue(id.Person, q.RequestID, q.Digest), Key: uuid.NewString(),
+		Render: c.renders.issue(id.Person, q.RequestID, q.Digest), Key: uuid.NewString(), Only: onlyDeclines(id, q),
 	}
 	if len(text) <= changeBudget {
 		f.Typable = visible.Typable(text)
 	}
 	return f, ""
+}
+
+// onlyDeclines says why a person may not approve the current text of a request
+// that they may decide; "" where they may.
+func onlyDeclines(id auth.Identity, q projections.Request) string {
+	for _, v := range q.Votes {
+		if v.Actor != nil && v.Actor.Person == id.Person {
+			return "You approved this at " + clock(at(v.At)) + " UTC. It waits for " + count(q.Needed(), "more person", "more people") + "."
+		}
+	}
+	if q.FourEyes && q.Author == id.Person {
+		return "You wrote this text: its rule asks that another person approves it."
+	}
+	return ""
 }
 
 // requestState answers what became of a request, for a page that still shows
@@ -187,6 +217,7 @@ func (c *Console) requestState(w http.ResponseWriter, r *http.Request, id auth.I
 		return err
 	}
 	v := stateView{Digest: string(q.Digest), Href: requestPath(q.RequestID), Chip: requestChip(&q.Request, c.now())}
+	v.Who = visible.String(clean([]byte(q.Tool), 60)) + ", " + agentName(q.Call.Agent)
 	if q.State != fold.Pending {
 		v.Words = c.endWords(r.Context(), c.names(), &q.Request)
 	}
@@ -199,6 +230,7 @@ type stateView struct {
 	Words  string // how it ended; "" while it waits
 	Digest string
 	Href   string
+	Who    string // tool and agent, for a desktop notice
 }
 
 func (c *Console) requestText(w http.ResponseWriter, r *http.Request, id auth.Identity) error {

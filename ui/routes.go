@@ -10,9 +10,10 @@ import (
 type access int
 
 const (
-	anyone  access = iota
-	readers        // reviewers and auditors
-	decider        // who may decide
+	anyone   access = iota
+	readers         // reviewers and auditors
+	auditors        // auditors
+	decider         // who may decide
 )
 
 // route is a row of the table.
@@ -30,9 +31,14 @@ func table() []route {
 		{"POST /sign-in", anyone, (*Console).signIn},
 		{"POST /sign-out", anyone, (*Console).signOut},
 		{"GET /assets/{name}", anyone, (*Console).asset},
+		{"GET /docs/runbooks", anyone, (*Console).runbookList},
+		{"GET /docs/runbooks/{alert}", anyone, (*Console).runbook},
 
 		{"GET /inbox", readers, (*Console).inbox},
 		{"GET /inbox/queue", readers, (*Console).queue},
+		{"GET /keys", readers, (*Console).keys},
+		{"GET /inbox/select", decider, (*Console).bulkSelect},
+		{"POST /inbox/decide", decider, (*Console).bulkDecide},
 		{"GET /requests/{id}", readers, (*Console).request},
 		{"GET /requests/{id}/state", readers, (*Console).requestState},
 		{"GET /requests/{id}/text", readers, (*Console).requestText},
@@ -41,12 +47,24 @@ func table() []route {
 		{"POST /requests/{id}/decide", decider, (*Console).decide},
 
 		{"GET /history", readers, (*Console).history},
+		{"POST /history/export", readers, (*Console).historyExport},
 		{"GET /call", readers, (*Console).call},
 		{"GET /call/text", readers, (*Console).callText},
 		{"GET /call/download", readers, (*Console).callDownload},
+		{"GET /at/{partition}/{offset}", readers, (*Console).recordPage},
+		{"GET /at/{partition}/{offset}/{of}", readers, (*Console).recordBytes},
+		{"GET /access", auditors, (*Console).accessLog},
+		{"POST /access/export", auditors, (*Console).accessExport},
 		{"GET /sessions", readers, (*Console).sessions},
 		{"GET /session", readers, (*Console).session}, // ids are anything, so they stand in the query
 		{"GET /sessions/{id}", readers, (*Console).session},
+		{"GET /session/live", readers, (*Console).sessionLive},
+		{"GET /tools", readers, (*Console).tools},
+		{"GET /tools/view", readers, (*Console).tool},
+		{"GET /insights", readers, (*Console).insights},
+		{"GET /system", readers, (*Console).system},
+		{"GET /system/aside", auditors, (*Console).asideText},
+		{"GET /system/aside/download", auditors, (*Console).asideDownload},
 		{"GET /live", readers, (*Console).live},
 	}
 }
@@ -56,6 +74,7 @@ func (c *Console) routes() http.Handler {
 	mux := http.NewServeMux()
 	for _, r := range table() {
 		mux.HandleFunc(r.pattern, func(w http.ResponseWriter, req *http.Request) {
+			req = c.placed(req)
 			who, err := c.admit(req, r.who)
 			if err == nil {
 				err = r.handler(c, w, req, who)

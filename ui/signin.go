@@ -28,7 +28,7 @@ func (c *Console) signInPage(w http.ResponseWriter, r *http.Request, _ auth.Iden
 		return err
 	}
 	q := r.URL.Query()
-	return c.signInForm(w, r, http.StatusOK, signInView{Link: q.Get("link"), Next: local(q.Get("next"))})
+	return c.signInForm(w, r, http.StatusOK, signInView{Link: sendable(q.Get("link")), Next: local(q.Get("next"))})
 }
 
 func (c *Console) signInForm(w http.ResponseWriter, r *http.Request, status int, v signInView) error {
@@ -110,9 +110,12 @@ func (c *Console) signOut(w http.ResponseWriter, r *http.Request, _ auth.Identit
 // local returns a path of this console, or "": never another site's address.
 func local(next string) string {
 	u, err := url.Parse(next)
-	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || !strings.HasPrefix(next, "/") || strings.ContainsAny(next, "\\\r\n\t") ||
+	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || !strings.HasPrefix(next, "/") || strings.ContainsFunc(next, unsent) ||
 		strings.HasPrefix(next, "//") || path.Clean(u.Path) != u.Path {
 		return ""
 	}
 	return next
 }
+
+// unsent reports whether no browser sends a rune in an address.
+func unsent(r rune) bool { return r <= ' ' || r > '~' || r == '\\' }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/countersign-dev/countersign/events"
+	"github.com/countersign-dev/countersign/projections"
 )
 
 func TestALinkSignsInByPostAlone(t *testing.T) {
@@ -56,7 +57,7 @@ func TestWhoCannotSignIn(t *testing.T) {
 		})
 	}
 	w.settle()
-	log, err := w.views.AccessLog(t.Context(), "", 50)
+	log, err := w.views.AccessLog(t.Context(), projections.AccessFilter{}, "", 50)
 	require.NoError(t, err)
 	require.Len(t, log.Items, 3, "tries of one kind within a minute are one record")
 	for _, a := range log.Items {

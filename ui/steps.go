@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"cmp"
 	"context"
 	"strings"
 
@@ -14,9 +13,65 @@ import (
 // saidLine is how much of what others said a timeline shows.
 const saidLine = 240
 
+// stepView is a record in plain words: Words, Thing and After are one sentence.
+type stepView struct {
+	Time, Stamp, Place string
+	Record             string // the path of the record itself
+	Icon, Class        string
+	Words              string         // ours
+	Thing              []visible.Span // a name of theirs in it
+	After              string         // ours
+	Theirs             []visible.Span // what they said, in one line
+	NotCounted         string
+	Href               string
+	Folded             []stepView // the records of which this is the sum
+	viewer             string     // who viewed something, where the record is that
+}
+
+// steps puts records of a session into plain words, one a record. Views by
+// people that follow each other are folded into one.
+func (c *Console) steps(ctx context.Context, n *names, session string, list []projections.Step) []stepView {
+	k := &known{views: c.views, session: session, requests: map[string]*projections.Request{}, calls: map[events.CallKey]*projections.Call{}}
+	out := make([]stepView, 0, len(list))
+	for _, s := range list {
+		out = append(out, c.step(ctx, n, k, s))
+	}
+	return foldViews(out)
+}
+
+// foldViews folds views that follow each other.
+func foldViews(steps []stepView) []stepView {
+	var out []stepView
+	for i := 0; i < len(steps); {
+		end := i
+		for end < len(steps) && steps[end].viewer != "" {
+			end++
+		}
+		if end-i < 2 {
+			out = append(out, steps[i])
+			i++
+			continue
+		}
+		out = append(out, folded(steps[i:end]))
+		i = end
+	}
+	return out
+}
+
+func folded(views []stepView) stepView {
+	people := map[string]bool{}
+	for _, v := range views {
+		people[v.viewer] = true
+	}
+	sum := views[0]
+	sum.Words = "Viewed " + group(len(views)) + " times by " + count(len(people), "person", "people")
+	sum.Thing, sum.After, sum.Theirs, sum.Href, sum.Folded = nil, "", nil, "", views
+	return sum
+}
+
 // step puts a record of a session into plain words.
-func (c *Console) step(ctx context.Context, n *names, s projections.Step) stepView {
-	v := stepView{Time: clock(at(s.Position)), Stamp: stamp(at(s.Position)), Place: place(s.Position), Icon: "dot"}
+func (c *Console) step(ctx context.Context, n *names, k *known, s projections.Step) stepView {
+	v := stepView{Time: clock(at(s.Position)), Stamp: stamp(at(s.Position)), Place: place(s.Position), Record: placePath(s.Position), Icon: "dot"}
 	if s.Reason != "" && s.Reason != fold.ReasonNotFolded {
 		v.NotCounted = reasonWords(s.Reason)
 	}
@@ -24,7 +79,7 @@ func (c *Console) step(ctx context.Context, n *names, s projections.Step) stepVi
 		v.Icon, v.Words = "warn", "A record of type "+visible.String(string(s.Envelope.Type))+" that this build cannot read"
 		return v
 	}
-	t := teller{c: c, ctx: ctx, n: n, event: s.Envelope.ID, session: s.Envelope.SessionID, v: &v}
+	t := teller{c: c, ctx: ctx, n: n, known: k, event: s.Envelope.ID, session: s.Envelope.SessionID, void: v.NotCounted != "", v: &v}
 	switch e := s.Event.(type) {
 	case *events.RunStarted, *events.RoundFinished, *events.RunCancelled, *events.RunFinished:
 		t.run(e)
@@ -32,8 +87,10 @@ func (c *Console) step(ctx context.Context, n *names, s projections.Step) stepVi
 		t.call(e)
 	case *events.ApprovalRequest, *events.Decision, *events.Revision, *events.Revocation:
 		t.decision(e)
+	case *events.Access:
+		t.access(e)
 	case *events.Definition, *events.Person, *events.Boot, *events.Alive, *events.Shutdown, *events.ClockStep, *events.Recovered,
-		*events.Access, *events.Checkpoint:
+		*events.Checkpoint:
 		t.process(e)
 	}
 	if leadsNowhere(s) {
@@ -60,7 +117,9 @@ type teller struct {
 	c              *Console
 	ctx            context.Context
 	n              *names
+	known          *known
 	event, session string
+	void           bool // the record did not count
 	v              *stepView
 }
 
@@ -76,78 +135,41 @@ func (t teller) say(ref *events.Ref) {
 	t.v.Theirs = visible.Line(clean(b, 4*saidLine), saidLine)
 }
 
-func (t teller) run(e events.Event) {
-	v := t.v
-	switch e := e.(type) {
-	case *events.RunStarted:
-		v.Icon, v.Words = "sess", t.n.of(t.ctx, e.Principal)+" asks "+agentName(e.Agent)
-		t.say(e.Query)
-	case *events.RoundFinished:
-		v.Words = "The model asks for " + count(e.Calls, "tool", "tools")
-		switch e.Outcome {
-		case events.RoundText:
-			v.Words = "The model answers"
-		case events.RoundFailed:
-			v.Icon, v.Class, v.Words = "warn", "no", "The model's turn failed ("+visible.String(cmp.Or(e.Code, "no reason given"))+"): no tool of it starts"
-		case events.RoundCalls:
-		}
-		t.spoken(e)
-	case *events.RunCancelled:
-		v.Icon, v.Class, v.Words = "cross", "gone", "The run is cancelled"
-		if e.Actor != nil {
-			v.Words += " by " + t.n.of(t.ctx, e.Actor.Person)
-		}
-	case *events.RunFinished:
-		v.Icon, v.Words = "check", "The run ends ("+strings.ToLower(string(e.Reason))+"): "+
-			count(e.Rounds, "round", "rounds")+", "+count(e.Calls, "call", "calls")+", "+count(int(e.Usage.Total), "token", "tokens")
-		t.say(e.Detail)
-	default: // step hands over no others
+// access tells what somebody did to the record.
+func (t teller) access(e *events.Access) {
+	v, who := t.v, "Somebody"
+	if e.Actor != nil {
+		who = t.n.of(t.ctx, e.Actor.Person)
 	}
-}
-
-// spoken shows what the model says besides its calls.
-func (t teller) spoken(e *events.RoundFinished) {
-	if e.Message == nil {
-		t.say(e.Detail)
+	if e.Reason != "" {
+		v.Theirs = visible.Line(e.Reason, saidLine)
+	}
+	refused := e.Outcome == events.AccessRefused
+	switch {
+	case e.Action == "view" && !refused:
+		v.Words, v.viewer = who+" viewed", who
+		v.Thing = visible.Line(t.resource(e.Resource), 80)
 		return
+	case e.Action == "decide" && refused:
+		v.Icon, v.Class, v.Words, v.After = "cross", "gone", who+" tried to decide", ", which was refused"
+	case refused:
+		v.Words, v.After = who+": "+visible.String(e.Action), ", which was refused"
+	default:
+		v.Words = who + ": " + visible.String(e.Action)
 	}
-	b, err := t.c.views.Text(t.ctx, t.event, e.Message)
-	if err != nil {
-		b = []byte(missing(err))
-	} else {
-		b = spoken(b)
-	}
-	t.v.Theirs = visible.Line(clean(b, 4*saidLine), saidLine)
+	v.Thing = visible.Line(t.resource(e.Resource), 80)
 }
 
-func (t teller) process(e events.Event) {
-	v := t.v
-	switch e := e.(type) {
-	case *events.Access:
-		who := "Somebody"
-		if e.Actor != nil {
-			who = t.n.of(t.ctx, e.Actor.Person)
-		}
-		v.Words, v.Thing = who+": "+visible.String(e.Action)+" ("+e.Outcome+")", visible.Line(e.Resource, 80)
-		if e.Reason != "" {
-			v.Theirs = visible.Line(e.Reason, saidLine)
-		}
-	case *events.Recovered:
-		v.Icon, v.Class, v.Words = "warn", "odd", "After a restart: "+count(len(e.Calls), "call", "calls")+" had started and never ended"
-	case *events.Definition:
-		v.Words, v.Thing = "Defines "+string(e.Kind), visible.Line(e.Name, 80)
-	case *events.Person:
-		v.Words = "Names " + t.n.of(t.ctx, e.Person)
-	case *events.Boot:
-		v.Words = "A process starts: " + visible.String(e.Node) + ", " + visible.String(e.Version)
-	case *events.Shutdown:
-		v.Words = "A process stops: " + visible.String(e.Reason)
-	case *events.Alive:
-		v.Words = "A process is alive"
-	case *events.ClockStep:
-		v.Words = "The wall clock steps from " + clockDate(e.Before.Time) + " to " + clockDate(e.After.Time)
-	case *events.Checkpoint:
-		v.Words = "A signed checkpoint"
-	default: // step hands over no others
+// resource names what an act was on.
+func (t teller) resource(name string) string {
+	switch {
+	case name == "session "+t.session, name == t.session:
+		return "this session"
+	case strings.HasPrefix(name, "call "):
+		return name
 	}
+	if q := t.known.request(t.ctx, name); q != nil {
+		return "the request for " + q.Tool
+	}
+	return name
 }

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"cmp"
-	"strings"
 	"time"
 
 	"github.com/countersign-dev/countersign/events"
@@ -16,21 +15,21 @@ func (t teller) call(e events.Event) {
 	switch e := e.(type) {
 	case *events.ToolCall:
 		v.Icon, v.Href = "tool", callPath(t.session, e.CallKey)
-		v.Words, v.Thing = effectWords(e.Effect)+" (rule "+visible.String(e.Rule)+"):", visible.Line(e.Tool, 60)
+		v.Words, v.Thing, v.After = agentName(e.Agent)+" asked for", visible.Line(e.Tool, 60), effectWords(e.Effect, visible.String(e.Rule))
 		if b, err := t.c.views.Text(t.ctx, t.event, e.Arguments); err == nil {
 			v.Theirs = visible.Line(summary(b), saidLine)
 		}
 	case *events.ToolStarted:
 		v.Icon, v.Class, v.Href = "run", "ok", callPath(t.session, e.CallKey)
-		v.Words, v.Thing = "Starts, warranted by "+warrantWords(e.Warrant)+":", visible.Line(e.Tool, 60)
+		v.Words, v.Thing, v.After = "Started", visible.Line(e.Tool, 60), t.warrant(e.CallKey, e.Warrant)
 	case *events.ToolResult:
 		t.result(e)
 	case *events.SubagentStarted:
 		v.Icon, v.Class = "run", "ok"
-		v.Words, v.Thing = "A subagent starts:", visible.Line(e.Name, 60)
+		v.Words, v.Thing, v.After = "Started the subagent", visible.Line(e.Name, 60), t.warrant(e.CallKey, e.Warrant)
 	case *events.SubagentFinished:
 		v.Icon = "check"
-		v.Words, v.Thing = "A subagent ends ("+strings.ToLower(string(e.Reason))+"):", visible.Line(e.Name, 60)
+		v.Words, v.Thing, v.After = "The subagent", visible.Line(e.Name, 60), "ended: "+visible.String(string(e.Reason))
 	default: // step hands over no others
 	}
 }
@@ -41,20 +40,34 @@ func (t teller) result(e *events.ToolResult) {
 	chip := resultChip(projections.Call{Call: fold.Call{Result: &fold.Result{ToolResult: *e}, Start: started(ran)}})
 	v.Icon, v.Class, v.Href = cmp.Or(chip.Icon, "dot"), chip.Class, callPath(t.session, e.CallKey)
 	v.Thing = visible.Line(e.Tool, 60)
+	took := span(time.Duration(e.DurationMS) * time.Millisecond)
 	switch e.Status {
 	case events.StatusOK:
-		v.Words = "Ran in " + span(time.Duration(e.DurationMS)*time.Millisecond) + ":"
+		v.Words, v.After = "Finished", "in "+took
 	case events.StatusError:
-		v.Words = "Not run: " + causeWords(e.Cause) + ":"
+		v.After = "did not run – " + causeWords(e.Cause)
 		if ran {
-			v.Words = "Failed after " + span(time.Duration(e.DurationMS)*time.Millisecond) + ":"
+			v.After = "failed after " + took
 		}
 	case events.StatusAmbiguous:
-		v.Words = "Nobody knows whether it ended; it is not run again:"
+		v.After = "was lost: nobody knows whether it ended, and it is not run again"
 	case events.StatusDeclined, events.StatusExpired, events.StatusCancelled, events.StatusStale:
-		v.Words = chip.Word + " (" + causeWords(e.Cause) + "), does not run:"
+		v.After = "does not run: " + endWords(e)
 	}
 	t.say(e.Result)
+}
+
+// endWords says how a call ended that never ran.
+func endWords(e *events.ToolResult) string {
+	switch {
+	case e.Status == events.StatusExpired:
+		return "nobody decided in time"
+	case e.Cause == events.CauseHuman:
+		return string(e.Status)
+	case e.Cause == events.CausePolicy:
+		return "policy denies it"
+	}
+	return string(e.Status) + ", " + causeWords(e.Cause)
 }
 
 func started(yes bool) *fold.Start {
@@ -64,54 +77,33 @@ func started(yes bool) *fold.Start {
 	return &fold.Start{}
 }
 
-func effectWords(e events.Effect) string {
+// effectWords ends a sentence about a call with what the policy said of it.
+func effectWords(e events.Effect, rule string) string {
 	switch e {
 	case events.EffectAllow:
-		return "The model asks for a tool that is free"
+		return "– free to run (" + rule + ")"
 	case events.EffectDeny:
-		return "The model asks for a tool that policy denies"
+		return "– denied by policy (" + rule + ")"
 	case events.EffectAsk:
 	}
-	return "The model asks for a tool that people decide on"
+	return "– people decide (" + rule + ")"
 }
 
-func warrantWords(w events.Warrant) string {
+// warrant says what a start stands on.
+func (t teller) warrant(key events.CallKey, w events.Warrant) string {
 	switch w.Kind {
 	case events.WarrantDecision:
-		return "a decision"
+		c := t.known.call(t.ctx, key)
+		if t.void || c == nil || c.Request == nil || c.Request.State != fold.Approved {
+			return "on a decision"
+		}
+		return "as " + decidedBy(t.ctx, t.n, *c) + " approved"
 	case events.WarrantRule:
-		return "rule " + visible.String(w.Rule)
+		return "– free to run (" + visible.String(w.Rule) + ")"
 	case events.WarrantBypass:
-		return "a bypass"
+		return "under a bypass"
 	case events.WarrantStandingRule:
-		return "a standing rule"
+		return "under a standing rule"
 	}
-	return string(w.Kind)
-}
-
-func (t teller) decision(e events.Event) {
-	v := t.v
-	switch e := e.(type) {
-	case *events.ApprovalRequest:
-		v.Icon, v.Class, v.Href = "clock", "wait", requestPath(e.RequestID)
-		v.Words, v.Thing = count(e.Quorum, "person is", "people are")+" asked, for "+span(time.Duration(e.Timeout))+":", visible.Line(e.Tool, 60)
-	case *events.Decision:
-		v.Href = requestPath(e.RequestID)
-		v.Icon, v.Class = "cross", "gone"
-		if e.Verdict != events.VerdictDecline {
-			v.Icon, v.Class = "check", "ok"
-		}
-		v.Words = "The gate ends the request: " + causeWords(e.Cause)
-		if e.Actor != nil {
-			v.Words = t.n.of(t.ctx, e.Actor.Person) + ": " + strings.ToLower(decisionWords(e)) + ", by " + visible.String(e.Via)
-		}
-		t.say(e.Comment)
-	case *events.Revision:
-		v.Icon, v.Href, v.Words = "check", requestPath(e.RequestID), decisionWords(e)
-	case *events.Revocation:
-		v.Icon, v.Class, v.Href = "cross", "gone", requestPath(e.RequestID)
-		v.Words = t.n.of(t.ctx, e.Actor.Person) + " takes the approval back"
-		t.say(e.Comment)
-	default: // step hands over no others
-	}
+	return visible.String(string(w.Kind))
 }

@@ -19,37 +19,53 @@ type shellView struct {
 	Name     string // who is signed in; "" nobody
 	Initials string
 	Roles    string
+	Auditor  bool // may read the access log
 	Pending  int
 	Seq      uint64
+	Place    string // where the page's stream begins
 	Sealed   string // the head: size and root
 	Root     string
-	Banner   string
+	Banners  []string // what is wrong with what pages show, in sentences
 	Version  string
+	Search   string  // what the search box holds
+	Keep     []field // filters that a search keeps
 	Now      time.Time
 	CSS, JS  string
 	Icon     string
+	Marked   string // the icon while requests wait
+	Beat     int    // between signs of life of the stream, in milliseconds
 }
 
 func (c *Console) shell(id auth.Identity, title, nav string) shellView {
 	status := c.views.Status()
 	s := shellView{
-		Title: title, Nav: nav, Now: c.now(), Version: c.opt.Version, Banner: isolationBanner(c.opt.Isolation),
+		Title: title, Nav: nav, Now: c.now(), Version: c.opt.Version, Banners: banners(c.opt.Isolation, status),
 		CSS: c.assets.path("app.css"), JS: c.assets.path("app.js"), Icon: c.assets.path("icon.svg"),
+		Marked: c.assets.path("icon-waiting.svg"), Beat: int(c.opt.Heartbeat.Milliseconds()),
 	}
 	if !mayRead(id) {
 		return s
 	}
 	s.Name, s.Initials, s.Roles = visible.String(id.Name), initials(id.Name), strings.Join(id.Roles, ", ")
-	s.Pending, s.Seq = status.Pending, status.Records
+	s.Auditor = id.Can(auth.Audit)
+	s.Pending, s.Seq = c.pendingFor(id), status.Records
 	s.Sealed, s.Root = sealed(status.Heads)
 	return s
 }
 
-func isolationBanner(isolation string) string {
-	if isolation != "none" {
-		return ""
+// banners are the sentences above every page.
+func banners(isolation string, s projections.Status) []string {
+	var all []string
+	if r := s.Rebuilding; r != nil {
+		all = append(all, "The views are being built ("+rebuildingShare(r)+"): what is shown is not complete, or not the newest.")
 	}
-	return "Tools are not shut off from this program (isolation: none): what they run could reach its files."
+	if s.Fault != "" {
+		all = append(all, "The views stand still, so pages show what was so before: "+visible.String(s.Fault))
+	}
+	if isolation == "none" {
+		all = append(all, "Tools are not shut off from this program (isolation: none): what they run could reach its files.")
+	}
+	return all
 }
 
 // sealed writes the heads of the log.
@@ -62,9 +78,9 @@ func sealed(heads []events.Head) (size, root string) {
 	case 0:
 		return "nothing yet", ""
 	case 1:
-		return group(n), string(heads[0].Root)
+		return group(n) + " records", string(heads[0].Root)
 	default:
-		return group(n) + " in " + strconv.Itoa(len(heads)) + " partitions", ""
+		return group(n) + " records in " + strconv.Itoa(len(heads)) + " partitions", ""
 	}
 }
 

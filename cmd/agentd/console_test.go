@@ -90,7 +90,7 @@ func (v visit) modify() {
 	}
 	b.see("#arguments")
 	b.do(chromedp.SetValue(chromedp.CSS("#arguments"), `{"path":"note.txt","content":"as the reviewer wants it\n"}`))
-	require.Equal(v.t, 200, b.leave("#change button"))
+	require.Equal(v.t, 200, b.leave("#change-all button"))
 	diff := b.text(".diff")
 	require.Contains(v.t, diff, "as the model wants it")
 	require.Contains(v.t, diff, "as the reviewer wants it")
@@ -103,11 +103,11 @@ func (v visit) modify() {
 	require.Equal(v.t, "as the reviewer wants it\n", string(written))
 	require.Contains(v.t, v.home.model.told(query, callID(0, 0)), "as the reviewer wants it", "the model is told of the change")
 
-	require.Equal(v.t, "/requests/"+request, b.location())
+	require.Equal(v.t, "/requests/"+request+"?decided=1", b.location())
 	require.Contains(v.t, b.text(".outcome"), "pproved")
 	b.open(v.agentd.console() + "/session?id=" + s.conversation)
 	session := b.text("#main")
-	require.Contains(v.t, session, "approve with changes, by console")
+	require.Contains(v.t, session, "approved Write with changes")
 	require.Contains(v.t, session, "wrote 25 bytes to note.txt")
 	b.open(v.agentd.console() + "/history")
 	require.Contains(v.t, b.text("#main"), "Write")

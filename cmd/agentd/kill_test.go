@@ -45,6 +45,7 @@ func TestKilledAgainAndAgain(t *testing.T) {
 	}
 	busy.Store(false)
 	require.NoError(t, group.Wait())
+	quiet(t, p, 1)
 	code, _ := p.stop()
 	require.Zero(t, code)
 

@@ -53,8 +53,12 @@ func (s *server) open(ctx context.Context) error {
 		return err
 	}
 	s.names = newNames()
+	if err := s.openMetrics(); err != nil {
+		return err
+	}
 	s.countersign, err = countersign.Open(ctx, s.cfg.DataDir, countersign.Options{
-		Policy: pol, Tools: known, Memory: s.cfg.Bus == config.BusMemory, Isolation: s.cfg.Tools.Isolation, Names: s.names.of, Logger: s.logger,
+		Policy: pol, Tools: known, Memory: s.cfg.Bus == config.BusMemory, Isolation: s.cfg.Tools.Isolation, Names: s.names.of,
+		Metrics: s.registry, Logger: s.logger,
 	})
 	if err != nil {
 		return err
@@ -67,6 +71,9 @@ func (s *server) open(ctx context.Context) error {
 	}
 	s.views, err = projections.Open(ctx, projections.Options{Path: s.file("views.db"), Source: s.countersign.Log, Logger: s.logger})
 	if err != nil {
+		return err
+	}
+	if err := s.exportTotals(); err != nil {
 		return err
 	}
 	if err := s.bind(); err != nil {
@@ -180,7 +187,8 @@ func (s *server) openLoop(all []agent.Tool) error {
 	var err error
 	s.loop, err = agent.NewLoop(agent.Options{
 		Gate: s.countersign.Gate, Log: s.countersign.Log, Models: s.models, Tools: all, System: s.cfg.Chat.System, Boot: s.countersign.Boot,
-		MaxRounds: s.cfg.Chat.MaxRounds, MaxToolCalls: s.cfg.Chat.MaxToolCalls, MaxResultBytes: s.cfg.Chat.MaxResultBytes, Logger: s.logger,
+		MaxRounds: s.cfg.Chat.MaxRounds, MaxToolCalls: s.cfg.Chat.MaxToolCalls, MaxResultBytes: s.cfg.Chat.MaxResultBytes, Metrics: s.registry,
+		Logger: s.logger,
 	})
 	return err
 }

@@ -26,6 +26,7 @@ const usage = `agentd runs agents behind Countersign's gate.
   agentd demo               the same with a scripted model and a few sessions to decide
   agentd sign-in            print a new one-time sign-in link of the running agentd
   agentd token create --name N --roles R[,R]   print a new token once, and what to configure
+  agentd rebuild            make views.db anew from the log, beside the running agentd or without one
   agentd generate --events N   fill a new journal with events, to measure with
   agentd version            print the version
 
@@ -74,6 +75,8 @@ func (c command) dispatch(name string) error {
 		return c.signIn()
 	case "token":
 		return c.token()
+	case "rebuild":
+		return c.rebuild()
 	case "generate":
 		return c.generate()
 	case "version":

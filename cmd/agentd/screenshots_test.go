@@ -25,25 +25,33 @@ func TestPagesFitTheirWindow(t *testing.T) {
 	b.shoot(folder, "sign-in", p.link)
 	b.leave("form.panel button")
 	b.see(".card")
-	who := newPerson(t, p.base)
-	link := agentd(t, p.cmd.Dir, nil, "sign-in", "--data-dir", "demo/data")
+	for name, path := range p.pages() {
+		b.shoot(folder, name, p.console()+path)
+	}
+}
+
+// pages names a page of each kind that the console of a demo has, by its path.
+func (p *process) pages() map[string]string {
+	p.t.Helper()
+	who := newPerson(p.t, p.base)
+	link := agentd(p.t, p.cmd.Dir, nil, "sign-in", "--data-dir", "demo/data")
 	who.redeem(link.out[:len(link.out)-1])
 	first := func(page, pattern string) string {
-		t.Helper()
+		p.t.Helper()
 		found := regexp.MustCompile(pattern).FindStringSubmatch(who.page(page))
-		require.NotNil(t, found, "%s on %s", pattern, page)
+		require.NotNil(p.t, found, "%s on %s", pattern, page)
 		return regexp.MustCompile(`&amp;`).ReplaceAllString(found[1], "&")
 	}
 	pages := map[string]string{
-		"inbox": "/inbox", "history": "/history", "sessions": "/sessions", "missing": "/nothing-here",
-		"request": first("/inbox", `href="(/requests/[0-9a-f-]{36})"`),
-		"call":    first("/history", `href="(/call\?[^"]*)"`),
-		"session": first("/sessions", `href="(/sessions?[/?][^"]*)"`),
+		"inbox": "/inbox", "history": "/history", "sessions": "/sessions", "missing": "/nothing-here", "tools": "/tools",
+		"insights": "/insights", "access": "/access", "system": "/system", "found": "/history?q=refund", "none": "/history?q=xyzzyx",
+		"runbooks": "/docs/runbooks",
+		"request":  first("/inbox", `href="(/requests/[0-9a-f-]{36})"`),
+		"call":     first("/history", `href="(/call\?[^"]*)"`),
+		"session":  first("/sessions", `href="(/sessions?[/?][^"]*)"`),
 	}
 	pages["change"] = pages["request"] + "?change=1"
-	for name, path := range pages {
-		b.shoot(folder, name, p.console()+path)
-	}
+	return pages
 }
 
 // fits is whether a page scrolls in one direction alone.
@@ -56,13 +64,20 @@ func (b *browser) shoot(folder, name, address string) {
 		name, scheme  string
 		width, height int64
 	}{{"light", "light", 1280, 900}, {"dark", "dark", 1280, 900}, {"360", "light", 360, 780}} {
-		b.do(chromedp.EmulateViewport(look.width, look.height), chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
-			features := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: look.scheme}}
-			_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features})
-			return err
-		}), chromedp.Navigate(address))
+		b.look(look.scheme, look.width, look.height)
+		b.open(address)
 		require.True(b.t, value(b, chromedp.Evaluate[bool](fits)), "%s, %s: something hangs over the edge", name, look.name)
 		png := value(b, chromedp.CaptureScreenshot())
 		require.NoError(b.t, os.WriteFile(filepath.Join(folder, name+"-"+look.name+".png"), png, 0o644))
 	}
+}
+
+// look sets the window's size, and the colours that its user prefers.
+func (b *browser) look(scheme string, width, height int64) {
+	b.t.Helper()
+	b.do(chromedp.EmulateViewport(width, height), chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		features := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}
+		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features})
+		return err
+	}))
 }

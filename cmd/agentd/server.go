@@ -30,12 +30,14 @@ type server struct {
 	stdout, stderr io.Writer
 	models         []agent.Model               // instead of the configured ones
 	begin          func(context.Context) error // called once everything serves
+	registry       registry                    // of metrics; nil: a new one
 
 	logger      *slog.Logger
 	folder      string // of token and control socket
 	names       *names
 	auth        *auth.Store
 	site        auth.Site
+	metrics     *metrics
 	countersign *countersign.Countersign
 	loop        *agent.Loop
 	views       *projections.Views
@@ -112,6 +114,7 @@ func (s *server) above(ctx context.Context, log chan error) error {
 	inner, working := errgroup.WithContext(working)
 	inner.Go(func() error { return s.loop.Run(working) })
 	inner.Go(func() error { return s.views.Run(working) })
+	inner.Go(func() error { s.measureViews(working); return nil })
 	err := failure(ctx, s.front(ctx, working, log))
 	stop()
 	return errors.Join(err, failure(working, inner.Wait()))

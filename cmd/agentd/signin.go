@@ -33,18 +33,14 @@ func (c command) signIn() error {
 }
 
 func askForLink(ctx context.Context, socket string) (string, error) {
-	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			var d net.Dialer
-			return d.DialContext(ctx, "unix", socket)
-		},
-	}}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://agentd/sign-in-link", http.NoBody)
 	if err != nil {
 		return "", err
 	}
-	resp, err := client.Do(req)
-	if errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ECONNREFUSED) {
+	resp, err := overSocket(socket).Do(req)
+	if nobodyListens(err) {
 		return "", fmt.Errorf("no agentd runs on %s; start it, or name its folder with --data-dir", filepath.Dir(socket))
 	}
 	if err != nil {
@@ -60,6 +56,22 @@ func askForLink(ctx context.Context, socket string) (string, error) {
 		return "", fmt.Errorf("the running agentd answered %s: %s", resp.Status, oneLine(string(body)))
 	}
 	return answer.URL, nil
+}
+
+// overSocket is a client that asks a running agentd over its control socket.
+func overSocket(socket string) *http.Client {
+	return &http.Client{Transport: &http.Transport{
+		DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			var d net.Dialer
+			return d.DialContext(ctx, "unix", socket)
+		},
+	}}
+}
+
+// nobodyListens reports whether a request failed because no agentd runs.
+func nobodyListens(err error) bool {
+	return errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ECONNREFUSED)
 }
 
 // oneLine keeps what is printed to a terminal on one line and free of control

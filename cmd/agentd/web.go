@@ -8,10 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
-
 	"github.com/countersign-dev/countersign"
 	"github.com/countersign-dev/countersign/api"
 	"github.com/countersign-dev/countersign/events"
@@ -24,20 +20,20 @@ import (
 func (s *server) newHandler() (http.Handler, error) {
 	programs, err := api.New(api.Options{
 		Loop: s.loop, Gate: named{s.countersign.Gate, s.names}, Auth: s.auth, Recorder: recorder{s.countersign}, Site: s.site,
-		AllowedOrigins: s.cfg.AllowedOrigins, HeartbeatInterval: s.cfg.Chat.HITL.HeartbeatInterval, Logger: s.logger,
+		AllowedOrigins: s.cfg.AllowedOrigins, HeartbeatInterval: s.cfg.Chat.HITL.HeartbeatInterval, Metrics: s.registry, Logger: s.logger,
 	})
 	if err != nil {
 		return nil, err
 	}
 	people, err := ui.New(ui.Options{
-		Views: s.views, Decider: console{named{s.countersign.Gate, s.names}}, Recorder: recorder{s.countersign}, Auth: s.auth, Site: s.site,
+		Views: s.views, Decider: console{named{s.countersign.Gate, s.names}}, Checker: s.countersign.Gate, Recorder: recorder{s.countersign}, Auth: s.auth, Site: s.site,
 		Isolation: s.cfg.Tools.Isolation, Version: countersign.Version(), Policy: s.policyLine(), Declined: gate.DeclinedText, Logger: s.logger,
-		Clock: s.countersign.Log.Now,
+		Clock: s.countersign.Log.Now, Metrics: s.registry,
 	})
 	if err != nil {
 		return nil, err
 	}
-	metrics, err := s.site.Protect(s.metrics())
+	scrape, err := s.scrape()
 	if err != nil {
 		return nil, err
 	}
@@ -49,29 +45,9 @@ func (s *server) newHandler() (http.Handler, error) {
 	for _, path := range []string{"/chat", "/chat/", "/schemas/", "/healthz", "/readyz"} {
 		mux.Handle(path, programs.Handler())
 	}
-	mux.Handle("/metrics", metrics)
+	mux.Handle("/metrics", scrape)
 	mux.Handle("/", people.Handler())
-	return mux, nil
-}
-
-// metrics is what Prometheus scrapes: on loopback it is open.
-func (s *server) metrics() http.Handler {
-	reg := prometheus.NewRegistry()
-	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "countersign_build_info", Help: "The build that runs; the value is always 1.",
-	}, []string{"version"})
-	build.WithLabelValues(countersign.Version()).Set(1)
-	rows := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "countersign_log_records", Help: "Records in the log of this node.",
-	}, func() float64 {
-		total := uint64(0)
-		for _, h := range s.countersign.Heads() {
-			total += h.Size
-		}
-		return float64(total)
-	})
-	reg.MustRegister(build, rows, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	return promhttp.HandlerFor(reg, promhttp.HandlerOpts{})
+	return s.metrics.http.Handler(mux), nil
 }
 
 // policyLine says in one line what asks.
@@ -91,7 +67,7 @@ func (s *server) policyLine() string {
 
 func (s *server) controlHandler() http.Handler {
 	return api.Control(api.ControlOptions{
-		Link: s.link, Recorder: recorder{s.countersign}, Logger: s.logger,
+		Link: s.link, Recorder: recorder{s.countersign}, Views: rebuilder{s.views}, Logger: s.logger,
 		Status: func() api.Status {
 			return api.Status{
 				Version: countersign.Version(), Boot: s.countersign.Boot, Addr: s.listener.Addr().String(), Ready: s.isReady(), Heads: s.countersign.Heads(),
@@ -152,7 +128,7 @@ type console struct{ gate named }
 func (c console) Decide(ctx context.Context, r ui.Ruling) (ui.Answer, error) {
 	a, err := c.gate.Decide(ctx, gate.Ruling{
 		RequestID: r.RequestID, RequestDigest: r.RequestDigest, Verdict: r.Verdict, Arguments: r.Arguments, Comment: r.Comment, Actor: r.Actor,
-		ActorName: r.ActorName, Seen: r.Seen, IdempotencyKey: r.IdempotencyKey, Via: "console",
+		ActorName: r.ActorName, Seen: r.Seen, IdempotencyKey: r.IdempotencyKey, Bulk: r.Bulk, Via: "console",
 	})
 	switch {
 	case errors.Is(err, gate.ErrNotBack):

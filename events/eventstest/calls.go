@@ -35,7 +35,7 @@ func (b *builder) call(typ events.Type) events.Event {
 		return &events.Decision{
 			RequestID: RequestID, RequestDigest: digest("request"), Verdict: events.VerdictModify, Cause: events.CauseHuman,
 			Arguments: b.own(`{"path":"other.txt","content":"hello\n"}`, events.MediaJSON), Comment: b.own("not over the old notes", events.MediaText),
-			Actor: someone(), Via: "console", Seen: &events.Seen{Render: "render-1", Digest: digest("request")}, Idempotency: "key-2",
+			Actor: someone(), Via: "console", Seen: &events.Seen{Render: "render-1", Digest: digest("request")}, Idempotency: "key-2", Bulk: "bulk-1",
 		}
 	case events.TypeRevocation:
 		return &events.Revocation{

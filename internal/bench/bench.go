@@ -54,6 +54,7 @@ func parts() []part {
 		{"free", (*bench).measureFree},
 		{"boot", (*bench).measureBoot},
 		{"memory", (*bench).measureMemory},
+		{"streams", (*bench).measureStreams},
 	}
 }
 

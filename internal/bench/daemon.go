@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -22,6 +23,7 @@ type daemon struct {
 	said  *bytes.Buffer // on both outputs; to be read once it has ended
 	addr  string
 	token string        // of an agent, a reviewer and an auditor
+	more  []string      // of others like that: one person may have a share of the streams only
 	ready time.Duration // from the start of the process to the first 200 of /readyz
 }
 
@@ -38,12 +40,11 @@ func (b *bench) program(ctx context.Context) (string, error) {
 	return b.o.Agentd, nil
 }
 
-// daemonConfig is what a daemon reads: %s are the hash of a token and a script.
+// daemonConfig is what a daemon reads: %s are tokens and a script.
 const daemonConfig = `
 auth:
   tokens:
-    - {name: bench, person: bench, sha256: %s, roles: [agent, reviewer, auditor]}
-models:
+%smodels:
   - {name: bench, provider: script, file: %s}
 chat: {hitl: {required-tools: [Write], timeout: 24h}}
 `
@@ -84,15 +85,24 @@ func (b *bench) start(ctx context.Context, dir string) (*daemon, error) {
 }
 
 func (d *daemon) configure(dir string) (string, error) {
-	plain, hash := auth.NewToken()
-	d.token = plain
+	var people strings.Builder
+	for i := range streamPeople {
+		plain, hash := auth.NewToken()
+		d.more = append(d.more, plain)
+		fmt.Fprintf(&people, "    - {name: bench%d, person: bench%[1]d, sha256: %s, roles: [agent, reviewer, auditor]}\n", i, hash)
+	}
+	d.token = d.more[0]
 	script := filepath.Join(dir, "script.yaml")
 	if err := os.WriteFile(script, []byte(daemonScript), 0o600); err != nil {
 		return "", err
 	}
 	config := filepath.Join(dir, "agentd.yaml")
-	return config, os.WriteFile(config, fmt.Appendf(nil, daemonConfig, hash, script), 0o600)
+	return config, os.WriteFile(config, fmt.Appendf(nil, daemonConfig, people.String(), script), 0o600)
 }
+
+// streamPeople is how many people may read streams: together, all that are
+// measured.
+const streamPeople = 4
 
 // freeAddr finds an address that nobody listens on.
 func freeAddr(ctx context.Context) (string, error) {

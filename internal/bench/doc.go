@@ -18,7 +18,9 @@
 //   - free: from a model's turn to its next request, for calls that nobody is
 //     asked about;
 //   - boot: the real agentd on a generated journal, as a process;
-//   - memory: that process idle, and with thousands of calls that wait.
+//   - memory: that process idle, with thousands of calls that wait, and with a
+//     thousand clients that read streams on top;
+//   - streams: from an append until a thousand browsers know of it.
 //
 // Nothing here asserts a time: a busy machine must not fail a build.
 package bench

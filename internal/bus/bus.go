@@ -68,6 +68,7 @@ type Options struct {
 	// FirstRetry is the pause before a nacked message comes again; it doubles
 	// with each nack up to LastRetry. 0: 50 ms and 5 s.
 	FirstRetry, LastRetry time.Duration
+	Metrics               *Metrics     // nil: none
 	Logger                *slog.Logger // nil: silence
 }
 
@@ -136,7 +137,8 @@ func (b *Embedded) Publish(topic string, messages ...*message.Message) error {
 		}
 		entries[i] = e
 	}
-	if _, err := b.journal.Append(messages[0].Context(), classOf(entries), entries...); err != nil {
+	_, err := b.journal.Append(messages[0].Context(), classOf(entries), entries...)
+	if b.o.Metrics.published(len(messages), err); err != nil {
 		return fmt.Errorf("publish: %w", err)
 	}
 	return nil

@@ -22,9 +22,10 @@ type ProducerOptions struct {
 	Journal *journal.Journal // required; its Run and Close stay with the caller
 	// Source is the envelopes' source, one for each boot:
 	// "agentd/NODE/BOOT". Required: sequences count from 0 in each.
-	Source string
-	Clock  func() time.Time // events' time; nil: time.Now
-	Logger *slog.Logger     // nil: silence
+	Source  string
+	Clock   func() time.Time // events' time; nil: time.Now
+	Metrics *Metrics         // nil: none
+	Logger  *slog.Logger     // nil: silence
 }
 
 // Producer mints events and appends them, and reads them back. A process has
@@ -36,6 +37,7 @@ type ProducerOptions struct {
 // gave up while it waited), and nothing else.
 type Producer struct {
 	journal *journal.Journal
+	metrics *Metrics
 	logger  *slog.Logger
 
 	mu     sync.Mutex     // over minting and queueing, never over a commit
@@ -50,7 +52,7 @@ func NewProducer(o ProducerOptions) *Producer {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Producer{journal: o.Journal, logger: o.Logger, minter: events.NewMinter(o.Source, o.Clock)}
+	return &Producer{journal: o.Journal, metrics: o.Metrics, logger: o.Logger, minter: events.NewMinter(o.Source, o.Clock)}
 }
 
 // Now returns the log's time, in which deadlines stand.
@@ -70,13 +72,19 @@ func (p *Producer) Append(ctx context.Context, drafts ...events.Draft) (events.A
 	if len(drafts) == 0 {
 		return events.Appended{}, errors.New("append: no events")
 	}
+	appended, err := p.append(ctx, drafts)
+	p.metrics.published(len(drafts), err)
+	return appended, logError(err)
+}
+
+func (p *Producer) append(ctx context.Context, drafts []events.Draft) (events.Appended, error) {
 	minted, slot, err := p.queue(ctx, drafts)
 	if err != nil {
-		return events.Appended{}, logError(err)
+		return events.Appended{}, err
 	}
 	stored, err := slot.Wait()
 	if err != nil {
-		return events.Appended{}, logError(err)
+		return events.Appended{}, err
 	}
 	return events.Appended{Events: minted, Row: stored[len(stored)-1].Row}, nil
 }
@@ -139,6 +147,9 @@ func (p *Producer) Read(ctx context.Context, after int64, limit int) ([]events.E
 func (p *Producer) Session(ctx context.Context, session string, after int64, limit int) ([]events.Entry, error) {
 	return entries(p.journal.ReadSession(ctx, session, after, limit))
 }
+
+// Head returns how many records the log has.
+func (p *Producer) Head() uint64 { return uint64(max(p.journal.Head().Row, 0)) }
 
 // Wait returns nil when there is an entry after the row, or the error of ctx.
 func (p *Producer) Wait(ctx context.Context, after int64) error {

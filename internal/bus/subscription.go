@@ -92,8 +92,10 @@ func (s *subscription) offer(ctx context.Context, m *message.Message) bool {
 	}
 	select {
 	case <-m.Acked():
+		s.o.Metrics.consumed(true)
 		return true
 	case <-m.Nacked():
+		s.o.Metrics.consumed(false)
 		return false
 	case <-ctx.Done():
 		return false

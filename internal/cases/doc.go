@@ -19,6 +19,10 @@
 //   - request: the request that package models sends for a history.
 //   - policy: package policy.
 //   - render: the console of such a process, after a parser of HTML.
+//   - query: the history of such a process over a log that holds calls at the
+//     case's times, in each of the case's time zones.
+//   - metrics: what Prometheus reads of such a process, after calls of tools by
+//     the case's names.
 //   - http, events, load, steps, build: API, log, views, seals and build.
 //
 // A judge takes what it understands of expect.json. What is left over is named

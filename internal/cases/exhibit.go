@@ -35,6 +35,7 @@ type exhibit struct {
 	story   *story
 	raw     []byte // the stream of the client
 	log     []byte // what the node wrote into its own log
+	exports [][]byte
 }
 
 // show has a model ask for a call, and reads the console.
@@ -58,6 +59,13 @@ func show(ctx context.Context, o Options, f *folder, turn []byte, stubs []stubSp
 		return nil, err
 	}
 	e.pages = append(e.pages, after...)
+	for _, format := range []string{"csv", "ndjson"} {
+		export, err := p.node.export(ctx, "/history/export", format)
+		if err != nil {
+			return nil, err
+		}
+		e.exports = append(e.exports, export)
+	}
 	if e.story, err = p.node.tell(ctx); err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/countersign-dev/countersign"
@@ -28,6 +29,8 @@ type houseSpec struct {
 	Stubs     []stubSpec
 	Builtin   []string // real built-in tools, which nobody runs
 	Provider  string   // its base URL
+
+	metrics prometheus.Registerer // nil: not exported
 }
 
 func (s *houseSpec) notes() string { return filepath.Join(s.Dir, "executions.jsonl") }
@@ -58,7 +61,7 @@ func openHouse(ctx context.Context, spec houseSpec, logger *slog.Logger) (*house
 		return nil, err
 	}
 	h.cs, err = countersign.Open(ctx, filepath.Join(spec.Dir, "data"), countersign.Options{
-		Policy: pol, Tools: known, Memory: spec.Memory, Logger: logger,
+		Policy: pol, Tools: known, Memory: spec.Memory, Metrics: spec.metrics, Logger: logger,
 	})
 	if err != nil {
 		return nil, err
@@ -103,7 +106,7 @@ func (h *house) makeLoop(logger *slog.Logger) error {
 		return err
 	}
 	h.loop, err = agent.NewLoop(agent.Options{
-		Gate: h.cs.Gate, Log: h.cs.Log, Models: []agent.Model{model}, Tools: h.tools, Boot: h.cs.Boot, Logger: logger,
+		Gate: h.cs.Gate, Log: h.cs.Log, Models: []agent.Model{model}, Tools: h.tools, Boot: h.cs.Boot, Metrics: h.spec.metrics, Logger: logger,
 	})
 	return err
 }

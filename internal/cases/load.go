@@ -73,15 +73,10 @@ func (l *load) read(f *folder) error {
 	w := f.readWants("load.json")
 	w.take("writers", &l.writers)
 	w.take("readers", &l.readers)
-	w.take("mix", &mix)
+	w.take("mix", &mix) // all of it is always done
 	w.take("processes", &processes)
 	if w.take("seconds", &seconds) {
 		l.lasts = min(loadTime, time.Duration(seconds)*time.Second)
-	}
-	for _, m := range mix {
-		if m == "full-text search" {
-			f.report.leave(m, "it is not in this version")
-		}
 	}
 	if name := w.unknown(); name != "" {
 		return notUnderstood("%q in load.json", name)
@@ -150,12 +145,15 @@ func (l *load) decline(ctx context.Context, session, batch string) error {
 	return err
 }
 
-// look reads the lists, again and again.
+// look reads the lists, and searches, again and again.
 func (l *load) look(timed context.Context) error {
 	ctx := context.WithoutCancel(timed)
 	all := projections.Reader{All: true}
 	for timed.Err() == nil {
 		if _, err := l.views.History(ctx, projections.Filter{Reader: all}, "", 50); err != nil {
+			return err
+		}
+		if _, err := l.views.History(ctx, projections.Filter{Query: "command", Reader: all}, "", 50); err != nil {
 			return err
 		}
 		if _, err := l.views.Pending(ctx, all, 50); err != nil {

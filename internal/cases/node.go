@@ -16,6 +16,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/countersign-dev/countersign"
 	"github.com/countersign-dev/countersign/api"
 	"github.com/countersign-dev/countersign/events"
@@ -32,12 +34,15 @@ const NodeArgument = "node"
 type nodeSpec struct {
 	House  houseSpec
 	Tokens []auth.Token
+	Zone   string   // its time zone; "": the runner's
+	Past   []string // times of calls that the log holds before it is opened, in this order
 }
 
 // node is a house with API, console and views over HTTP, as agentd wires them.
 type node struct {
 	*house
 	spec     nodeSpec
+	metrics  *prometheus.Registry
 	auth     *auth.Store
 	views    *projections.Views
 	listener net.Listener
@@ -74,6 +79,7 @@ func Node(ctx context.Context, in io.Reader, out io.Writer) error {
 const (
 	askGoroutines = "goroutines" // how many are there?
 	askViews      = "views"      // wait until they have what the log has now
+	askAgents     = "agents "    // then a number: have so many agents ask for a call, each with a name of its own
 )
 
 // answerLines answers what the runner asks of the process.
@@ -84,14 +90,20 @@ func (n *node) answerLines(ctx context.Context, lines *bufio.Reader, out io.Writ
 			return
 		}
 		n.client.CloseIdleConnections()
-		answer := runtime.NumGoroutine()
-		if strings.TrimSpace(line) == askViews {
-			answer = n.catchUp(ctx)
-		}
-		if _, err := fmt.Fprintln(out, answer); err != nil {
+		if _, err := fmt.Fprintln(out, n.answerLine(ctx, strings.TrimSpace(line))); err != nil {
 			return
 		}
 	}
+}
+
+func (n *node) answerLine(ctx context.Context, line string) int {
+	if many, ok := strings.CutPrefix(line, askAgents); ok {
+		return n.askAs(ctx, many)
+	}
+	if line == askViews {
+		return n.catchUp(ctx)
+	}
+	return runtime.NumGoroutine()
 }
 
 // catchUp waits until the views have what the log holds now, and returns how
@@ -116,11 +128,16 @@ func (n *node) catchUp(ctx context.Context) int {
 
 func (n *node) open(ctx context.Context) error {
 	logger := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	data := filepath.Join(n.spec.House.Dir, "data")
+	if err := writePast(ctx, data, n.spec.Past); err != nil {
+		return err
+	}
+	n.metrics = prometheus.NewRegistry()
+	n.spec.House.metrics = n.metrics
 	var err error
 	if n.house, err = openHouse(ctx, n.spec.House, logger); err != nil {
 		return err
 	}
-	data := filepath.Join(n.spec.House.Dir, "data")
 	n.auth, err = auth.Open(ctx, auth.Options{Path: filepath.Join(data, "auth.db"), Tokens: n.spec.Tokens, LocalAdmin: true})
 	if err != nil {
 		return err
@@ -139,14 +156,15 @@ func (n *node) open(ctx context.Context) error {
 // wire makes the handlers, as cmd/agentd does.
 func (n *node) wire(logger *slog.Logger) error {
 	programs, err := api.New(api.Options{
-		Loop: n.loop, Gate: n.cs.Gate, Auth: n.auth, Recorder: recorder{n.cs}, HeartbeatInterval: n.house.spec.Heartbeat, Logger: logger,
+		Loop: n.loop, Gate: n.cs.Gate, Auth: n.auth, Recorder: recorder{n.cs}, HeartbeatInterval: n.house.spec.Heartbeat,
+		Metrics: n.metrics, Logger: logger,
 	})
 	if err != nil {
 		return err
 	}
 	people, err := ui.New(ui.Options{
 		Views: n.views, Decider: decider{n.cs.Gate}, Recorder: recorder{n.cs}, Auth: n.auth, Isolation: "none", Version: countersign.Version(),
-		Declined: gate.DeclinedText, Logger: logger,
+		Declined: gate.DeclinedText, Metrics: n.metrics, Logger: logger,
 	})
 	if err != nil {
 		return err
@@ -156,8 +174,13 @@ func (n *node) wire(logger *slog.Logger) error {
 	for _, path := range []string{"/chat", "/chat/", "/schemas/", "/healthz", "/readyz"} {
 		mux.Handle(path, programs.Handler())
 	}
+	scrape, served, err := n.instruments(logger)
+	if err != nil {
+		return err
+	}
+	mux.Handle("/metrics", scrape)
 	mux.Handle("/", people.Handler())
-	n.handler = mux
+	n.handler = served.Handler(mux)
 	return nil
 }
 

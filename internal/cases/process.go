@@ -65,6 +65,9 @@ func (p *process) start(ctx context.Context) error {
 		return err
 	}
 	p.cmd = exec.Command(p.self[0], p.self[1:]...) //nolint:gosec,noctx // ourselves; it is stopped by stop alone
+	if p.spec.Zone != "" {
+		p.cmd.Env = append(os.Environ(), "TZ="+p.spec.Zone)
+	}
 	p.errs = &bytes.Buffer{}
 	p.cmd.Stderr = p.errs
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
@@ -188,6 +191,20 @@ func (p *process) exchange(req *http.Request) (httpAnswer, error) {
 	defer res.Body.Close()
 	b, err := io.ReadAll(res.Body)
 	return httpAnswer{res.StatusCode, res.Header, b}, err
+}
+
+// export exports a list of the console, as its form does.
+func (p *process) export(ctx context.Context, path, format string) ([]byte, error) {
+	req, err := p.request(ctx, http.MethodPost, path, auditorToken, []byte("format="+format))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	res, err := p.exchange(req)
+	if err == nil && res.status != http.StatusOK {
+		err = fmt.Errorf("%s as %s was answered with %d", path, format, res.status)
+	}
+	return res.body, err
 }
 
 // tell reads the log beside the process, as a read-only command does.

@@ -90,12 +90,12 @@ func (p page) everything() string {
 	return b.String()
 }
 
-// judgeBytes judges the surfaces of the case that this version has: pages, and
-// the log of the process.
+// judgeBytes judges the surfaces of the case that this version has: pages,
+// exports, and the log of the process.
 func (e *exhibit) judgeBytes(w *wants, file string) {
 	surfaces := w.strings("surfaces")
 	for _, s := range surfaces {
-		if s != "web" && s != "log" {
+		if !slices.Contains([]string{"web", "log", "export"}, s) {
 			w.report.leave("surface "+s, "it is not in this version")
 		}
 	}
@@ -108,6 +108,9 @@ func (e *exhibit) judgeBytes(w *wants, file string) {
 		for _, p := range e.pages {
 			found := holdsBytes(p.body, b[0]) || holdsBytes([]byte(p.everything()), b[0])
 			w.report.check("bytes on pages", !found, "%s: byte %s is on %s", file, code, p.path)
+		}
+		for _, export := range e.exports {
+			w.report.check("bytes in exports", !holdsBytes(export, b[0]), "%s: byte %s", file, code)
 		}
 		if len(surfaces) == 0 || slices.Contains(surfaces, "log") {
 			w.report.check("bytes in the log of the process", !holdsBytes(e.log, b[0]), "%s: byte %s", file, code)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,7 +16,7 @@ import (
 
 // Options say how cases are run.
 type Options struct {
-	// Timeout bounds each case; 0 means 30 s, 60 s for a load.
+	// Timeout bounds each case; 0 means 30 s, 60 s for what takes many steps.
 	Timeout time.Duration
 	// Parallel is how many run at a time; 0 means 2.
 	Parallel int
@@ -45,6 +46,8 @@ func judges() map[string]judge {
 		"http":     judgeHTTP,
 		"events":   judgeEvents,
 		"scenario": judgeScenario,
+		"query":    judgeQuery,
+		"metrics":  judgeMetrics,
 	}
 }
 
@@ -99,7 +102,7 @@ func judgeFolder(ctx context.Context, o Options, dir string) (result Result) {
 
 func (o Options) timeout(f *folder) time.Duration {
 	usual := 30 * time.Second
-	if f.kind == "load" || f.kind == "build" {
+	if slices.Contains([]string{"load", "build", "metrics", "query"}, f.kind) {
 		usual = time.Minute
 	}
 	return cmp.Or(o.Timeout, usual)

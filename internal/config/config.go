@@ -41,6 +41,9 @@ type Config struct {
 	Chat           Chat
 	Auth           Auth
 	Log            Log
+	// ExportLogMetrics is whether /metrics has the totals that come from the log.
+	// One process of those that share a log has them, or sums would double.
+	ExportLogMetrics bool
 
 	// File is the absolute path of the file that was read, or "".
 	File string
@@ -140,6 +143,8 @@ func defaults(base string) Config {
 		},
 		Log:     Log{Level: slog.LevelInfo, Format: FormatText},
 		origins: origins{},
+
+		ExportLogMetrics: true,
 	}
 }
 

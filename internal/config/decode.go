@@ -47,8 +47,11 @@ func (d decoder) settings(prefix string) fields {
 
 func (d decoder) setting(v value, s setting) error {
 	read := v.text
-	if s.whole {
+	switch {
+	case s.whole:
 		read = v.number
+	case s.truth:
+		read = v.truthText
 	}
 	text, err := read()
 	if err != nil {

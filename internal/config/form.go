@@ -18,6 +18,7 @@ type form struct {
 	StartWithin    string      `json:"start-within"`
 	Chat           chatForm    `json:"chat"`
 	Auth           *authForm   `json:"auth,omitempty"`
+	LogMetrics     bool        `json:"export-log-metrics"`
 	Log            logForm     `json:"log"`
 }
 
@@ -93,7 +94,8 @@ func (c Config) form() form {
 				Timeout: short(c.Chat.HITL.Timeout), HeartbeatInterval: short(c.Chat.HITL.HeartbeatInterval),
 			},
 		},
-		Log: logForm{Level: strings.ToLower(c.Log.Level.String()), Format: c.Log.Format},
+		LogMetrics: c.ExportLogMetrics,
+		Log:        logForm{Level: strings.ToLower(c.Log.Level.String()), Format: c.Log.Format},
 	}
 	if c.Chat.HITL.RequiredSet {
 		f.Chat.HITL.RequiredTools = &c.Chat.HITL.RequiredTools

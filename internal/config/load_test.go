@@ -21,7 +21,7 @@ func TestDefaultsRunTheProduct(t *testing.T) {
 		Chat: Chat{MaxRounds: 50, MaxToolCalls: 200, MaxResultBytes: 65536, HITL: HITL{
 			Timeout: 3 * time.Minute, HeartbeatInterval: 15 * time.Second,
 		}},
-		Log: Log{Level: slog.LevelInfo, Format: "text"},
+		Log: Log{Level: slog.LevelInfo, Format: "text"}, ExportLogMetrics: true,
 	}, plain(c))
 
 	for _, empty := range []string{"# nothing\n", "---\n", "null\n", "{}\n"} {
@@ -88,6 +88,7 @@ func TestEverySettingComesFromEnvironmentAndFlags(t *testing.T) {
 	text := map[string]string{
 		"addr": "127.0.0.1:99", "public-url": "https://x.example", "data-dir": "d", "bus": "memory", "start-within": "1m", "chat.system": "s",
 		"chat.max-rounds": "3", "chat.max-tool-calls": "3", "chat.max-result-bytes": "99", "log.level": "error", "log.format": "json",
+		"export-log-metrics": "false",
 	}
 	for _, s := range settings() {
 		fromEnv, dir, err := load(t, source{env: []string{s.env() + "=" + text[s.key]}})

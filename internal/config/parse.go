@@ -207,3 +207,9 @@ func orList(words []string) string {
 	}
 	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 }
+
+// parseTruth reads true or false.
+func parseTruth(s string) (bool, error) {
+	word, err := parseOneOf(s, "true", "false")
+	return word == "true", err
+}

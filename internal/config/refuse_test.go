@@ -11,16 +11,15 @@ import (
 
 func TestNotInThisVersion(t *testing.T) {
 	for file, want := range map[string]string{
-		"kafka: {brokers: [x]}":    "agentd.yaml:1: kafka: not in this version",
-		"\nbus: kafka":             "agentd.yaml:2: bus: not in this version: kafka (this version has embedded or memory)",
-		"tls: {}":                  "agentd.yaml:1: tls: not in this version",
-		"trusted-proxies: []":      "agentd.yaml:1: trusted-proxies: not in this version",
-		"retention: {}":            "agentd.yaml:1: retention: not in this version",
-		"head-file: x":             "agentd.yaml:1: head-file: not in this version",
-		"export-log-metrics: true": "agentd.yaml:1: export-log-metrics: not in this version",
-		"auditui: {addr: x}":       "agentd.yaml:1: auditui: not in this version",
-		"skills: []":               "agentd.yaml:1: skills: not in this version",
-		"subagents: []":            "agentd.yaml:1: subagents: not in this version",
+		"kafka: {brokers: [x]}": "agentd.yaml:1: kafka: not in this version",
+		"\nbus: kafka":          "agentd.yaml:2: bus: not in this version: kafka (this version has embedded or memory)",
+		"tls: {}":               "agentd.yaml:1: tls: not in this version",
+		"trusted-proxies: []":   "agentd.yaml:1: trusted-proxies: not in this version",
+		"retention: {}":         "agentd.yaml:1: retention: not in this version",
+		"head-file: x":          "agentd.yaml:1: head-file: not in this version",
+		"auditui: {addr: x}":    "agentd.yaml:1: auditui: not in this version",
+		"skills: []":            "agentd.yaml:1: skills: not in this version",
+		"subagents: []":         "agentd.yaml:1: subagents: not in this version",
 		"models: [{name: a, provider: anthropic}]":           "agentd.yaml:1: models[0].provider: not in this version: anthropic (this version has openai or script)",
 		"tools: {isolation: auto}":                           "agentd.yaml:1: tools.isolation: not in this version: auto (this version has none)",
 		"tools: {mcp: []}":                                   "agentd.yaml:1: tools.mcp: not in this version",
@@ -67,6 +66,8 @@ func TestStrictFile(t *testing.T) {
 
 func TestWrongTypesAndValues(t *testing.T) {
 	for file, want := range map[string]string{
+		"export-log-metrics: 'yes'":                    `key export-log-metrics: expected true or false, found the text "yes"`,
+		"export-log-metrics: 1":                        "key export-log-metrics: expected true or false, found 1 (text needs quotes)",
 		"addr: 8080":                                   "key addr: expected text, found 8080 (text needs quotes)",
 		"addr:":                                        "key addr: expected text, found nothing; give a value or remove the key",
 		"addr: localhost":                              `key addr: expected host:port such as 127.0.0.1:8080, found "localhost"`,

@@ -10,6 +10,7 @@ import (
 type setting struct {
 	key   string // dotted, as in the file
 	whole bool   // a whole number in the file; text otherwise
+	truth bool   // true or false in the file
 	usage string // for --help
 	set   func(c *Config, text, base string) error
 }
@@ -53,6 +54,10 @@ func settings() []setting {
 			c.StartWithin, err = parseDuration(s, time.Millisecond, maxWait)
 			return err
 		}},
+		{key: "export-log-metrics", truth: true, usage: "`true|false`: export the totals that come from the log, as one process of a log does (true)", set: func(c *Config, s, _ string) (err error) {
+			c.ExportLogMetrics, err = parseTruth(s)
+			return err
+		}},
 		{key: "chat.system", usage: "the system `prompt`", set: func(c *Config, s, _ string) error {
 			c.Chat.System = s
 			return nil
@@ -84,7 +89,7 @@ func settings() []setting {
 // have.
 func notBuilt() []string {
 	return []string{
-		"auditui", "export-log-metrics", "head-file", "kafka", "retention",
+		"auditui", "head-file", "kafka", "retention",
 		"skills", "subagents", "tls", "trusted-proxies",
 	}
 }

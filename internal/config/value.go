@@ -6,6 +6,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -124,6 +125,12 @@ func (v value) truth() (bool, error) {
 		return false, v.errorf("expected true or false, found %s", v.found())
 	}
 	return strings.EqualFold(v.node.Value, "true"), nil
+}
+
+// truthText returns a boolean as a flag says it.
+func (v value) truthText() (string, error) {
+	truth, err := v.truth()
+	return strconv.FormatBool(truth), err
 }
 
 // found names what is there instead.

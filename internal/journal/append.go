@@ -23,15 +23,21 @@ func (j *Journal) Append(ctx context.Context, class Class, entries ...Entry) ([]
 	if err != nil || len(entries) == 0 {
 		return nil, err
 	}
-	if class == Begins {
+	if err := j.put(r); err != nil {
+		return j.metrics.answered(r, nil, err)
+	}
+	stored, err := r.wait()
+	return j.metrics.answered(r, stored, err)
+}
+
+// put queues a request, if there is room for it.
+func (j *Journal) put(r *request) error {
+	if r.class == Begins {
 		if err := j.disk.admit(); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	if err := j.queue.put(r); err != nil {
-		return nil, err
-	}
-	return r.wait()
+	return j.queue.put(r)
 }
 
 // wait returns the result of a request that is queued, or the error of its

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/countersign-dev/countersign/events"
 )
@@ -53,6 +54,7 @@ type request struct {
 	class   Class
 	entries []prepared
 	weight  int64
+	began   time.Time
 	stored  []Stored
 	err     error
 	done    chan struct{} // closed when stored or err is set
@@ -74,7 +76,7 @@ func newRequest(ctx context.Context, class Class, entries []Entry) (*request, er
 		return nil, fmt.Errorf("append: class %d is neither Begins nor Ends", class)
 	}
 	r := &request{
-		ctx: ctx, class: class, done: make(chan struct{}),
+		ctx: ctx, class: class, began: time.Now(), done: make(chan struct{}),
 		entries: make([]prepared, 0, len(entries)),
 		stored:  make([]Stored, len(entries)),
 	}

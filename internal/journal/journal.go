@@ -68,6 +68,7 @@ type Journal struct {
 	queue *queue
 	disk  *disk
 
+	metrics      *metrics
 	writer       *writer        // of the goroutine of Run
 	answers      sync.WaitGroup // goroutines of Run
 	checkpointer *checkpointer  // nil: read-only or in memory

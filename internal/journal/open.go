@@ -49,6 +49,9 @@ func Open(ctx context.Context, o Options) (*Journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the journal %s: %w", o.Path, err)
 	}
+	if j.metrics, err = newMetrics(j, o.Metrics); err != nil {
+		return nil, errors.Join(err, j.Close())
+	}
 	return j, nil
 }
 

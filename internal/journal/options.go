@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"log/slog"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // Options says how to open a journal. Path or Memory is needed, everything
@@ -15,6 +17,9 @@ type Options struct {
 	// ReadOnly opens an existing journal without the lock, beside the process
 	// that writes it.
 	ReadOnly bool
+
+	// Metrics is where the journal's instruments are exported; nil: nowhere.
+	Metrics prometheus.Registerer
 
 	Logger *slog.Logger     // nil: silence
 	Clock  func() time.Time // where log time begins, asked once; nil: time.Now

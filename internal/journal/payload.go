@@ -56,6 +56,34 @@ func (j *Journal) payload(ctx context.Context, partition uint32, eventID, commit
 	return opened(row, commitment, salt, b)
 }
 
+// Payloads calls f with the payloads that the rows from first to last carry, in
+// order, until f returns false: the row, the payload's ordinal in it, the
+// commitment in hex, the bytes. What was erased, and bytes that do not open
+// their commitment, are left out.
+func (j *Journal) Payloads(ctx context.Context, first, last int64, f func(row int64, ordinal int, commitment string, b []byte) bool) (err error) {
+	const find = `SELECT place, commitment, salt, bytes FROM payloads WHERE place >= ? AND place < ? ORDER BY place`
+	rows, err := j.db.Read.QueryContext(ctx, find, first*maxPayloads, (last+1)*maxPayloads)
+	if err != nil {
+		return fmt.Errorf("read the payloads of rows %d to %d: %w", first, last, err)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var place int64
+		var commitment, salt, b []byte
+		if err := rows.Scan(&place, &commitment, &salt, &b); err != nil {
+			return fmt.Errorf("read the payloads of rows %d to %d: %w", first, last, err)
+		}
+		name := hex.EncodeToString(commitment)
+		if _, err := opened(place/maxPayloads, name, salt, b); err != nil {
+			continue
+		}
+		if !f(place/maxPayloads, int(place%maxPayloads), name, b) {
+			return nil
+		}
+	}
+	return rows.Err()
+}
+
 // opened checks stored bytes against their commitment.
 func opened(row int64, commitment string, salt, b []byte) (events.Payload, error) {
 	p := events.Payload{Bytes: b}

@@ -45,11 +45,15 @@ func (j *Journal) reserve(ctx context.Context, class Class, entries int, bytes i
 			ErrTooLarge, entries, bytes, j.queue.share)
 	}
 	if class == Begins {
-		if err := j.disk.admit(); err != nil {
-			return nil, err
-		}
+		err = j.disk.admit()
 	}
-	if err := admit(r); err != nil {
+	if err == nil {
+		err = admit(r)
+	}
+	if err != nil {
+		if class == Begins { // what ends work asks again, and waits
+			_, err = j.metrics.answered(r, nil, err)
+		}
 		return nil, err
 	}
 	return &Slot{j: j, r: r}, nil
@@ -67,6 +71,7 @@ func (s *Slot) Put(entries ...Entry) error {
 		s.Release()
 		return err
 	}
+	r.began = s.r.began
 	s.r.weight -= r.weight
 	s.Release()
 	s.r = r
@@ -74,7 +79,10 @@ func (s *Slot) Put(entries ...Entry) error {
 }
 
 // Wait returns what became of the entries that were Put, as Append does.
-func (s *Slot) Wait() ([]Stored, error) { return s.r.wait() }
+func (s *Slot) Wait() ([]Stored, error) {
+	stored, err := s.r.wait()
+	return s.j.metrics.answered(s.r, stored, err)
+}
 
 // Release gives the room back, in place of Put.
 func (s *Slot) Release() { s.j.queue.release(s.r) }

@@ -31,7 +31,7 @@ func readFiles(fsys fs.FS) ([]file, error) {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && skipped(name):
+		case entry.IsDir() && (skipped(name) || foreign(fsys, name)):
 			return fs.SkipDir
 		case entry.IsDir() || path.Ext(name) != ".go":
 			return nil
@@ -54,6 +54,12 @@ func skipped(name string) bool {
 	base := path.Base(name)
 	hidden := strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_")
 	return name != "." && (hidden || base == "testdata" || base == "vendor")
+}
+
+// foreign reports whether a folder is a module of its own.
+func foreign(fsys fs.FS, name string) bool {
+	_, err := fs.Stat(fsys, path.Join(name, "go.mod"))
+	return name != "." && err == nil
 }
 
 func readFile(fsys fs.FS, name string) (file, error) {

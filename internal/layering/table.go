@@ -16,29 +16,30 @@ func Table() []Row {
 		{Folder: "internal/exec"},
 		{Folder: "internal/config"},
 		{Folder: "internal/seats"},
+		{Folder: "internal/instruments"},
 		{Folder: "internal/auth", May: []string{"internal/sqlite"}},
 
 		// The log.
 		{Folder: "ledger", Pure: true},
-		{Folder: "internal/journal", May: []string{"ledger", "internal/sqlite"}},
-		{Folder: "internal/bus", May: []string{"internal/journal"}},
-		{Folder: "internal/generate", May: []string{"internal/journal"}},
+		{Folder: "internal/journal", May: []string{"ledger", "internal/sqlite", "internal/instruments"}},
+		{Folder: "internal/bus", May: []string{"internal/journal", "internal/instruments"}},
 
 		// What decides. The gate's log is an interface of its own, and it
 		// decides also where there are no tools: it knows no agent.
 		{Folder: "policy", Pure: true},
-		{Folder: "gate", May: []string{"policy", "internal/sqlite"}},
+		{Folder: "gate", May: []string{"policy", "internal/sqlite", "internal/instruments"}},
 
 		// What asks.
-		{Folder: "agent", May: []string{"gate"}},
+		{Folder: "agent", May: []string{"gate", "internal/instruments"}},
 		{Folder: "models", May: []string{"agent"}},
 		{Folder: "tools", May: []string{"agent", "internal/exec"}},
+		{Folder: "internal/generate", May: []string{"internal/journal", "policy", "agent", "tools"}},
 
 		// What shows. The console reaches the gate through an interface of
 		// one method, and projections read the journal through one as well.
 		{Folder: "projections", May: []string{"policy", "ledger", "internal/sqlite"}},
-		{Folder: "api", May: []string{"agent", "gate", "projections", "internal/auth", "internal/seats"}},
-		{Folder: "ui", May: []string{"projections", "internal/auth", "internal/seats"}},
+		{Folder: "api", May: []string{"agent", "gate", "projections", "internal/auth", "internal/seats", "internal/instruments"}},
+		{Folder: "ui", May: []string{"projections", "internal/auth", "internal/seats", "internal/instruments"}},
 
 		// Log and gate for other people's programs; then the wiring of ours.
 		{Folder: ".", May: []string{"policy", "internal/journal", "internal/bus", "gate"}},

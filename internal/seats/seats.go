@@ -42,6 +42,13 @@ func New(all int) *Seats {
 // Each is how many one person may take.
 func (s *Seats) Each() int { return s.each }
 
+// Taken is how many seats are taken.
+func (s *Seats) Taken() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.taken
+}
+
 // Take takes a seat for a person. leave gives it back, and is called once.
 func (s *Seats) Take(person string) (leave func(), err error) {
 	s.mu.Lock()

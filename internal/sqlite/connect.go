@@ -55,12 +55,12 @@ func (c connector) pragmas() []string {
 	if c.o.ReadOnly {
 		return append(p, "query_only = ON")
 	}
-	if c.want != "wal" {
+	if c.want != "wal" && !c.o.Bulk {
 		return p
 	}
 	p = append(p,
 		fmt.Sprintf("page_size = %d", cmp.Or(c.o.PageBytes, 4096)), // of a new file, before its first page
-		"journal_mode = WAL",
+		"journal_mode = "+c.want,
 		fmt.Sprintf("synchronous = %d", c.o.Synchronous),
 	)
 	if c.o.CheckpointPages != 0 {
@@ -89,7 +89,7 @@ func (c connector) assert(conn *sqlite3.SQLiteConn) error {
 	if mode != c.want {
 		return fmt.Errorf("%w: journal_mode is %v, not %s (is the file on a network file system?)", ErrPragma, mode, c.want)
 	}
-	if c.want != "wal" {
+	if c.want != "wal" && !c.o.Bulk {
 		return nil
 	}
 	sync, err := scalar(conn, "PRAGMA synchronous")

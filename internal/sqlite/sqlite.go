@@ -51,6 +51,11 @@ type Options struct {
 	// also copies it into the file; 0: SQLite's own 1000; negative: never, the
 	// owner calls Checkpoint.
 	CheckpointPages int
+	// Bulk is for a file that is being made and that nobody else opens: no
+	// write-ahead log, what a rollback needs is kept in memory, and Synchronous
+	// is Off. A process that dies leaves a file that is good for nothing; once it
+	// is made, close it, and open it as any other.
+	Bulk bool
 }
 
 // DB is an open database. Both pools are ordinary database/sql.
@@ -70,8 +75,12 @@ func Open(ctx context.Context, path string, o Options) (*DB, error) {
 	if err := create(path); err != nil {
 		return nil, err
 	}
+	want := "wal"
+	if o.Bulk {
+		want, o.Synchronous = "memory", Off
+	}
 	db := &DB{
-		Write: pool(connector{dsn: dsn(path, "rw", "immediate"), o: o, want: "wal"}, 1),
+		Write: pool(connector{dsn: dsn(path, "rw", "immediate"), o: o, want: want}, 1),
 		Read:  reader(path, o),
 	}
 	if err := db.Write.PingContext(ctx); err != nil {

@@ -21,6 +21,7 @@ type Log struct {
 	minter   *events.Minter              // mu
 	entries  []events.Entry              // mu
 	session  []string                    // mu; of each entry
+	ids      []string                    // mu; of each entry's event
 	payloads map[string][]events.Payload // mu; by event id
 	more     chan struct{}               // mu; closed and replaced by an append
 	fail     error                       // mu; what Read returns
@@ -84,7 +85,7 @@ func (l *Log) TryAppend(drafts ...events.Draft) ([]events.Minted, error) {
 	}
 	for _, m := range minted {
 		l.payloads[m.ID] = m.Payloads
-		l.add(m.Session, m.Envelope)
+		l.add(m.Session, m.ID, m.Envelope)
 	}
 	l.ring()
 	return minted, nil
@@ -94,17 +95,17 @@ func (l *Log) TryAppend(drafts ...events.Draft) ([]events.Minted, error) {
 func (l *Log) AppendRaw(session string, envelope []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.add(session, envelope)
+	l.add(session, "", envelope)
 	l.ring()
 }
 
-func (l *Log) add(session string, envelope []byte) {
+func (l *Log) add(session, id string, envelope []byte) {
 	n := len(l.entries)
 	l.entries = append(l.entries, events.Entry{
 		Row:    int64(n + 1),
 		Record: events.Record{Offset: uint64(n), LogTime: l.now.UnixMicro(), Envelope: envelope},
 	})
-	l.session = append(l.session, session)
+	l.session, l.ids = append(l.session, session), append(l.ids, id)
 	l.now = l.now.Add(time.Millisecond)
 }
 
@@ -132,7 +133,7 @@ func (l *Log) Cut(n int) *Log {
 	c := NewLog(l.tb)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	c.entries, c.session, c.payloads, c.now = l.entries[:n:n], l.session[:n:n], l.payloads, l.now
+	c.entries, c.session, c.ids, c.payloads, c.now = l.entries[:n:n], l.session[:n:n], l.ids[:n:n], l.payloads, l.now
 	return c
 }
 
@@ -162,6 +163,9 @@ func (l *Log) Session(_ context.Context, session string, after int64, limit int)
 	return found, nil
 }
 
+// Head implements projections.Source.
+func (l *Log) Head() uint64 { return uint64(max(l.Len(), 0)) }
+
 // Wait implements projections.Source.
 func (l *Log) Wait(ctx context.Context, after int64) error {
 	for {
@@ -177,6 +181,20 @@ func (l *Log) Wait(ctx context.Context, after int64) error {
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// Payloads implements projections.Source.
+func (l *Log) Payloads(_ context.Context, first, last int64, f func(row int64, ordinal int, commitment string, b []byte) bool) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for row := max(first, 1); row <= min(last, int64(len(l.entries))); row++ {
+		for i, p := range l.payloads[l.ids[row-1]] {
+			if !f(row, i, events.Commitment(p.Salt, p.Bytes), p.Bytes) {
+				return nil
+			}
+		}
+	}
+	return nil
 }
 
 // Payload implements projections.Source.

@@ -1,6 +1,9 @@
 -- The audit views. All of it follows from the log: the file may be deleted at
 -- any time and is made anew. A place in the log is (log_time, part, off), the
--- same on all nodes; row is this node's own and never leaves it.
+-- same on all nodes; row is this node's own and never leaves it. A table's row
+-- is that of the record with which its entry began, so that what a batch adds
+-- stands at the end of each table. The other ways in are in indexes.sql: a
+-- rebuild makes them when the tables are full.
 
 -- How far the one reader has come. leaf is the hash of the record at row: a
 -- file that was made from another log shows by it.
@@ -15,19 +18,14 @@ CREATE TABLE progress (
 -- The Merkle frontier of each partition over the records read.
 CREATE TABLE frontiers (part INTEGER PRIMARY KEY, frontier BLOB NOT NULL) STRICT;
 
--- Every record that could be read, with what the fold said of it.
-CREATE TABLE records (
-    row      INTEGER PRIMARY KEY,
-    session  TEXT NOT NULL,
-    log_time INTEGER NOT NULL, part INTEGER NOT NULL, off INTEGER NOT NULL,
-    type     TEXT NOT NULL,
-    event    TEXT NOT NULL,
-    reason   TEXT NOT NULL
-) STRICT;
-CREATE INDEX records_session ON records (session, row);
+-- The records of sessions that moved nothing, and why. All others count; the
+-- records themselves are in the journal.
+CREATE TABLE uncounted (row INTEGER PRIMARY KEY, reason TEXT NOT NULL) STRICT;
 
 CREATE TABLE sessions (
-    id        TEXT PRIMARY KEY,
+    row       INTEGER PRIMARY KEY,
+    log_time  INTEGER NOT NULL, part INTEGER NOT NULL, off INTEGER NOT NULL,
+    id        TEXT NOT NULL,
     principal TEXT NOT NULL,
     agent     TEXT NOT NULL,
     model     TEXT NOT NULL,
@@ -36,82 +34,77 @@ CREATE TABLE sessions (
     calls     INTEGER NOT NULL,
     waiting   INTEGER NOT NULL,
     title     TEXT NOT NULL,      -- reference to the first run's query, JSON, or ''
-    blocked   TEXT NOT NULL,
-    began     INTEGER NOT NULL,
-    log_time  INTEGER NOT NULL, part INTEGER NOT NULL, off INTEGER NOT NULL -- of its first record
-) STRICT, WITHOUT ROWID;
-CREATE INDEX sessions_place ON sessions (log_time, part, off);
+    blocked   TEXT NOT NULL
+) STRICT;
 
 CREATE TABLE runs (
+    row      INTEGER PRIMARY KEY,
+    log_time INTEGER NOT NULL, part INTEGER NOT NULL, off INTEGER NOT NULL,
     session  TEXT NOT NULL,
     id       TEXT NOT NULL,
-    log_time INTEGER NOT NULL, part INTEGER NOT NULL, off INTEGER NOT NULL,
-    doc      TEXT NOT NULL,       -- fold.Run without its rounds
-    PRIMARY KEY (session, id)
-) STRICT, WITHOUT ROWID;
+    doc      TEXT NOT NULL        -- fold.Run without its rounds
+) STRICT;
 
 CREATE TABLE rounds (
+    row     INTEGER PRIMARY KEY,
     session TEXT NOT NULL,
     batch   TEXT NOT NULL,
     event   TEXT NOT NULL,
-    doc     TEXT NOT NULL,        -- fold.Round
-    PRIMARY KEY (session, batch)
-) STRICT, WITHOUT ROWID;
+    doc     TEXT NOT NULL         -- fold.Round
+) STRICT;
 
 CREATE TABLE calls (
+    row      INTEGER PRIMARY KEY,
+    log_time INTEGER NOT NULL, part INTEGER NOT NULL, off INTEGER NOT NULL,
     session  TEXT NOT NULL,
     batch    TEXT NOT NULL,
     idx      INTEGER NOT NULL,
     tool     TEXT NOT NULL,
+    agent    TEXT NOT NULL,
+    rule     TEXT NOT NULL,
     state    TEXT NOT NULL,
+    asker    TEXT NOT NULL,       -- whose conversation it is
+    decider  TEXT NOT NULL,       -- the person whose decision ended its request, or ''
+    approved INTEGER NOT NULL,    -- 1: by a person
     request  TEXT NOT NULL,       -- the id of its request, or ''
-    log_time INTEGER NOT NULL, part INTEGER NOT NULL, off INTEGER NOT NULL,
-    doc      TEXT NOT NULL,       -- fold.Call without its request
-    PRIMARY KEY (session, batch, idx)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX calls_place ON calls (log_time, part, off);
-CREATE INDEX calls_tool ON calls (tool, log_time, part, off);
-CREATE INDEX calls_state ON calls (state, log_time, part, off);
+    doc      TEXT NOT NULL        -- fold.Call without its request
+) STRICT;
 
 CREATE TABLE requests (
-    id       TEXT PRIMARY KEY,
+    row      INTEGER PRIMARY KEY,
+    log_time INTEGER NOT NULL, part INTEGER NOT NULL, off INTEGER NOT NULL,
+    id       TEXT NOT NULL,
     session  TEXT NOT NULL,
     state    TEXT NOT NULL,
-    log_time INTEGER NOT NULL, part INTEGER NOT NULL, off INTEGER NOT NULL,
+    call     INTEGER NOT NULL,    -- calls.row
     doc      TEXT NOT NULL        -- fold.Request
-) STRICT, WITHOUT ROWID;
-CREATE INDEX requests_session ON requests (session);
-CREATE INDEX requests_pending ON requests (log_time, part, off) WHERE state = 'pending';
+) STRICT;
 
--- Who was asked about something in a session: 'group:sre', 'person:ID', or ''
--- for every reviewer. They may read the session.
-CREATE TABLE asked (session TEXT NOT NULL, approver TEXT NOT NULL, PRIMARY KEY (session, approver)) STRICT, WITHOUT ROWID;
+-- Who was asked about something in a session, once each: 'group:sre',
+-- 'person:ID', or '' for every reviewer. They may read the session.
+CREATE TABLE asked (session TEXT NOT NULL, approver TEXT NOT NULL) STRICT;
 
 -- Every decision, revision and revocation, whether it counted or not.
 CREATE TABLE decisions (
     row      INTEGER PRIMARY KEY,
+    log_time INTEGER NOT NULL, part INTEGER NOT NULL, off INTEGER NOT NULL,
     request  TEXT NOT NULL,
     session  TEXT NOT NULL,
     event    TEXT NOT NULL,
     type     TEXT NOT NULL,
     reason   TEXT NOT NULL,       -- why it did not count, or ''
-    log_time INTEGER NOT NULL, part INTEGER NOT NULL, off INTEGER NOT NULL,
     doc      TEXT NOT NULL        -- the event's data
 ) STRICT;
-CREATE INDEX decisions_request ON decisions (request, row);
-CREATE INDEX decisions_place ON decisions (log_time, part, off);
 
 CREATE TABLE access (
     row      INTEGER PRIMARY KEY,
+    log_time INTEGER NOT NULL, part INTEGER NOT NULL, off INTEGER NOT NULL,
     session  TEXT NOT NULL,
     person   TEXT NOT NULL,
     action   TEXT NOT NULL,
     resource TEXT NOT NULL,
-    log_time INTEGER NOT NULL, part INTEGER NOT NULL, off INTEGER NOT NULL,
     doc      TEXT NOT NULL        -- the event's data
 ) STRICT;
-CREATE INDEX access_place ON access (log_time, part, off);
-CREATE INDEX access_viewed ON access (resource, person, action, log_time);
 
 -- The name behind a person's id is a payload, fetched when a page shows it.
 CREATE TABLE people (person TEXT PRIMARY KEY, event TEXT NOT NULL, name TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -123,3 +116,14 @@ CREATE TABLE aside (
     reason   TEXT NOT NULL,
     raw      BLOB NOT NULL
 ) STRICT;
+
+-- The texts of calls that can be searched. id is calls.row * 16 + the text's
+-- number in the call; place is row * 256 + ordinal of the payload in the
+-- journal; kind is a textKind;
+-- json says that its escapes are resolved.
+CREATE TABLE texts (id INTEGER PRIMARY KEY, place INTEGER NOT NULL, kind INTEGER NOT NULL, json INTEGER NOT NULL) STRICT;
+
+-- Which grams a text has, by texts.id: see grams.go. The text itself is in the
+-- journal alone, and what is found is held against it.
+CREATE VIRTUAL TABLE grams USING fts5(text, detail = 'none', content = '', contentless_delete = 1,
+    tokenize = 'ascii tokenchars ''!"#$%&''''()*+,-./:;<=>?@[\]^_`{|}~''');

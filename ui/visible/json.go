@@ -192,17 +192,23 @@ func Typable(b []byte) string {
 
 // Escaped replaces every code point that nobody would see by a JSON escape.
 func Escaped(text string) string {
-	var out strings.Builder
-	for _, span := range spans([]byte(text)) {
-		if span.Kind == "" {
-			out.WriteString(span.Text)
-			continue
+	const digits = "0123456789abcdef"
+	b, start := []byte(text), 0
+	var out []byte
+	var units [2]uint16
+	walk(b, func(at, n int, r rune, kind Kind) bool {
+		if kind == "" {
+			return true
 		}
-		for range span.Count {
-			for _, u := range utf16.Encode([]rune(span.raw)) {
-				fmt.Fprintf(&out, `\u%04x`, u)
-			}
+		out = append(out, b[start:at]...)
+		start = at + n
+		for _, u := range utf16.AppendRune(units[:0], r) {
+			out = append(out, '\\', 'u', digits[u>>12], digits[u>>8&15], digits[u>>4&15], digits[u&15])
 		}
+		return true
+	})
+	if start == 0 {
+		return text
 	}
-	return out.String()
+	return string(append(out, b[start:]...))
 }

@@ -94,7 +94,9 @@ const (
 	classCost  = 24 // the element around a coloured piece
 )
 
-// cost is about how many bytes of HTML spans become.
+// Cost is about how many bytes of HTML spans become.
+func Cost(spans []Span) int { return cost(spans) }
+
 func cost(spans []Span) int {
 	n := 0
 	for _, s := range spans {

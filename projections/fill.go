@@ -1,0 +1,119 @@
+package projections
+
+import (
+	"context"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/countersign-dev/countersign/internal/sqlite"
+)
+
+const (
+	// fillSize is how many records are folded at once while there is much to do.
+	fillSize = 2048
+	// fillCommit is how many records go into one transaction then: each makes a
+	// segment of the search index, which slows a search down.
+	fillCommit = 256 << 10
+)
+
+// fill applies the log up to its end. One goroutine reads and folds while
+// another writes. done is told how many records are written.
+func (f *follower) fill(ctx context.Context, done func(records uint64)) error {
+	for {
+		upTo, err := f.pipe(ctx, done)
+		if err == nil {
+			return nil
+		}
+		if restoreErr := f.restore(ctx); restoreErr != nil {
+			return restoreErr
+		}
+		if !poison(err) || upTo <= f.audit.row {
+			return err
+		}
+		for more := true; more && f.audit.row < upTo; { // slowly past what is poison
+			if more, err = f.step(ctx); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// pipe is fill until something fails; upTo is the last row of what could not be
+// written.
+func (f *follower) pipe(ctx context.Context, done func(uint64)) (upTo int64, err error) {
+	group, ctx := errgroup.WithContext(ctx)
+	ready := make(chan *changes, 1)
+	group.Go(func() error {
+		defer close(ready)
+		return f.foldAll(ctx, ready)
+	})
+	group.Go(func() error {
+		return f.db.Raw(ctx, func(conn *sqlite.Conn) (err error) {
+			upTo, err = f.writeAll(ctx, conn, ready, done)
+			return err
+		})
+	})
+	err = group.Wait()
+	return upTo, err
+}
+
+func (f *follower) foldAll(ctx context.Context, ready chan<- *changes) error {
+	for {
+		entries, err := f.source.Read(ctx, f.audit.row, fillSize)
+		if err != nil {
+			return fmt.Errorf("%w after row %d: %w", errSource, f.audit.row, err)
+		}
+		if len(entries) == 0 {
+			return nil
+		}
+		carried, n, err := carriedBy(ctx, f.source, entries)
+		if err != nil {
+			return err
+		}
+		c, err := f.audit.fold(ctx, entries[:n], carried)
+		if err != nil {
+			return err
+		}
+		select {
+		case ready <- c:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// writeAll writes what comes, many batches in one transaction.
+func (f *follower) writeAll(ctx context.Context, conn *sqlite.Conn, ready <-chan *changes, done func(uint64)) (upTo int64, err error) {
+	for first := range ready {
+		err := inTransaction(conn, func() error {
+			begun := first.status.Records
+			for c := first; c != nil; c = <-ready {
+				upTo = c.row
+				if err := f.writeOne(ctx, conn, c); err != nil {
+					return err
+				}
+				done(c.status.Records)
+				if c.status.Records-begun >= fillCommit {
+					break
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return upTo, err
+		}
+	}
+	return upTo, nil
+}
+
+func (f *follower) writeOne(ctx context.Context, conn *sqlite.Conn, c *changes) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := c.write(ctx, conn, &f.grams); err != nil {
+		return err
+	}
+	f.audit.sums.apply(c.delta)
+	return nil
+}

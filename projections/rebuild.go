@@ -1,0 +1,196 @@
+package projections
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/countersign-dev/countersign/internal/sqlite"
+)
+
+// ErrRebuilding is for a rebuild while there is one.
+var ErrRebuilding = errors.New("the views are being rebuilt already")
+
+// Rebuild makes the views anew from the log, in a new file beside the old one,
+// which keeps serving and following the log, and swaps the two. Status says how
+// far it is. It may be called from any goroutine; ErrRebuilding where another
+// one is at it. A process that dies meanwhile leaves the old file, and a
+// left-over that the next start deletes.
+func (v *Views) Rebuild(ctx context.Context) error {
+	if !v.building.TryLock() {
+		return ErrRebuilding
+	}
+	defer v.building.Unlock()
+	v.rebuilding(&Rebuilding{Total: v.opt.Source.Head()})
+	defer v.rebuilding(nil)
+	f, err := v.build(ctx)
+	if err == nil {
+		err = v.exchange(ctx, f)
+	}
+	if err != nil && v.opt.Path != "" {
+		err = errors.Join(err, remove(v.opt.Path+beside))
+	}
+	if err != nil {
+		return fmt.Errorf("views: %w", err)
+	}
+	return nil
+}
+
+// build makes a new file that has nearly caught up with the log.
+func (v *Views) build(ctx context.Context) (*follower, error) {
+	f, err := v.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := v.complete(ctx, f); err != nil {
+		return nil, errors.Join(err, f.db.Close())
+	}
+	if v.opt.Path == "" {
+		return f, nil
+	}
+	if err := f.db.Close(); err != nil {
+		return nil, err
+	}
+	if err := syncFile(v.opt.Path + beside); err != nil {
+		return nil, err
+	}
+	db, err := openFile(ctx, v.opt.Path+beside)
+	if err != nil {
+		return nil, err
+	}
+	return newFollower(ctx, db, v.opt.Source)
+}
+
+// begin opens a new file with its tables.
+func (v *Views) begin(ctx context.Context) (*follower, error) {
+	var db *sqlite.DB
+	var err error
+	if v.opt.Path == "" {
+		db, err = sqlite.OpenMemory(ctx)
+	} else if err = remove(v.opt.Path + beside); err == nil {
+		db, err = sqlite.Open(ctx, v.opt.Path+beside, sqlite.Options{Bulk: true, CacheKiB: 64 << 10})
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := sqlite.Migrate(ctx, db.Write, files(), applicationID); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	f, err := newFollower(ctx, db, v.opt.Source)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return f, nil
+}
+
+// tuneFill has the search index kept in few large segments while it is filled.
+const tuneFill = "INSERT INTO grams (grams, rank) VALUES ('hashsize', 67108864), ('automerge', 0), ('crisismerge', 64)"
+
+// finish returns what is done to a file that is full. The segments become one,
+// which halves the time of a search. Nothing of it is ever undone: if it fails,
+// the file is thrown away, so that no journal grows in memory.
+func finish() []string {
+	return []string{
+		"PRAGMA journal_mode = OFF",
+		"INSERT INTO grams (grams, rank) VALUES ('hashsize', 1048576), ('automerge', 4), ('crisismerge', 16)",
+		"INSERT INTO grams (grams) VALUES ('optimize')",
+		indexes,
+		"PRAGMA journal_mode = MEMORY",
+	}
+}
+
+// complete fills a file and makes its indexes.
+func (v *Views) complete(ctx context.Context, f *follower) error {
+	if _, err := f.db.Write.ExecContext(ctx, tuneFill); err != nil {
+		return err
+	}
+	if err := f.fill(ctx, func(n uint64) { v.rebuilding(&Rebuilding{Done: n, Total: v.opt.Source.Head()}) }); err != nil {
+		return err
+	}
+	n := f.audit.heads.records()
+	v.rebuilding(&Rebuilding{Done: n, Total: max(n, v.opt.Source.Head()), Indexing: true})
+	for _, text := range finish() {
+		if _, err := f.db.Write.ExecContext(ctx, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// exchange catches up what the log got meanwhile, and puts the new file in the
+// place of the old one.
+func (v *Views) exchange(ctx context.Context, f *follower) error {
+	for more, err := true, error(nil); more; { // while the old one still follows
+		if more, err = f.step(ctx); err != nil {
+			return errors.Join(err, f.db.Close())
+		}
+	}
+	v.work.Lock()
+	defer v.work.Unlock()
+	for more, err := true, error(nil); more; {
+		if more, err = f.step(ctx); err != nil {
+			return errors.Join(err, f.db.Close())
+		}
+	}
+	if v.opt.Path == "" {
+		return v.adopt(ctx, f)
+	}
+	if err := f.db.Close(); err != nil {
+		return err
+	}
+	return v.swap(context.WithoutCancel(ctx))
+}
+
+// swap renames the new file and opens it, between two queries.
+func (v *Views) swap(ctx context.Context) error {
+	var f *follower
+	err := v.db.exchange(ctx, func(old *sqlite.DB) (*sqlite.DB, error) {
+		err := old.Close()
+		if err != nil || v.follower == nil { // then the file, if there is one, is of no use
+			err = remove(v.opt.Path)
+		}
+		if err == nil {
+			err = replace(v.opt.Path, v.opt.Path+beside)
+		}
+		if err == nil {
+			f, err = v.openFollower(ctx)
+		}
+		if err != nil { // Run opens what is there
+			v.follower = nil
+			db, emptyErr := openFile(ctx, "")
+			return db, errors.Join(err, emptyErr)
+		}
+		v.follower = f
+		return f.db, nil
+	})
+	if err != nil {
+		return err
+	}
+	return v.tell(ctx, f)
+}
+
+// openFollower opens the file of the views.
+func (v *Views) openFollower(ctx context.Context) (*follower, error) {
+	db, err := openFile(ctx, v.opt.Path)
+	if err != nil {
+		return nil, err
+	}
+	f, err := newFollower(ctx, db, v.opt.Source)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return f, nil
+}
+
+// tell publishes where a follower stands.
+func (v *Views) tell(ctx context.Context, f *follower) error {
+	status, err := f.status(ctx)
+	if err != nil {
+		return err
+	}
+	if status.CaughtUp = status.Records >= v.opt.Source.Head(); status.CaughtUp {
+		v.export()
+	}
+	v.publish(status)
+	return nil
+}

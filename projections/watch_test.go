@@ -1,0 +1,325 @@
+package projections_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/countersign-dev/countersign/events"
+	"github.com/countersign-dev/countersign/policy"
+	"github.com/countersign-dev/countersign/projections"
+	pt "github.com/countersign-dev/countersign/projections/projectionstest"
+)
+
+// tale is a log whose calls are judged by a policy that the log holds: Bash
+// asks, Drop is denied, all else is free.
+type tale struct {
+	*pt.Log
+
+	t      *testing.T
+	policy *policy.Policy
+	event  string // that defines it
+	ben    events.Actor
+}
+
+func newTale(t *testing.T) *tale {
+	t.Helper()
+	p, err := policy.Compile(policy.Config{RequiredTools: []string{"Bash"}, DeniedTools: []string{"Drop"}})
+	require.NoError(t, err)
+	l := &tale{Log: pt.NewLog(t), t: t, policy: p}
+	l.event = l.define(events.DefinePolicy, "policy", p.Document())
+	l.ben = l.Person("ben", "Ben", "reviewer")
+	return l
+}
+
+func (l *tale) define(kind events.DefinitionKind, name string, content []byte) string {
+	p := events.NewPayload(content)
+	return l.Append(events.Draft{Payloads: []events.Payload{p}, Data: &events.Definition{
+		Kind: kind, Name: name, Digest: events.DigestOf(content), Content: p.Ref(events.MediaJSON),
+	}})[0].ID
+}
+
+// proposed writes a call of session s outside any run, with the effect and rule
+// that it claims.
+func (l *tale) proposed(batch, tool string, effect events.Effect, change func(*events.ToolCall)) pt.Call {
+	p := events.NewPayload([]byte(`{"x":"` + batch + `"}`))
+	e := events.ToolCall{
+		CallKey: events.CallKey{BatchID: batch}, CallID: "call", Tool: tool, ToolSource: events.SourceBuiltin, ToolDigest: pt.Digest(tool),
+		Arguments: p.Ref(events.MediaJSON), Agent: events.Agent{Name: "main"}, Model: "default", Principal: "carla",
+		Enforcement: events.Enforced, Effect: effect, Rule: "required-tools", PolicyDigest: events.Digest(l.policy.Digest()),
+	}
+	if change != nil {
+		change(&e)
+	}
+	m := l.Append(events.Draft{Session: "s", Payloads: []events.Payload{p}, Data: &e})[0]
+	return pt.Call{ToolCall: e, Session: "s", Event: m.ID, Digest: m.Digest()}
+}
+
+func (l *tale) free(batch string) pt.Call {
+	return l.proposed(batch, "Read", events.EffectAllow, nil)
+}
+
+func (l *tale) protected(batch string) (pt.Call, pt.Request) {
+	c := l.proposed(batch, "Bash", events.EffectAsk, nil)
+	return c, l.Ask(c, nil)
+}
+
+// byHand writes a start as whoever can write to the log might.
+func (l *tale) byHand(c pt.Call, change func(*events.ToolStarted)) {
+	e := &events.ToolStarted{
+		CallKey: c.CallKey, Tool: c.Tool, RequestDigest: c.Digest, Arguments: c.Arguments.CarriedBy(c.Event), Executor: "intruder/boot",
+		Enforcement: events.Enforced, Isolation: "none",
+		Warrant: events.Warrant{Kind: events.WarrantRule, Rule: c.Rule, PolicyDigest: c.PolicyDigest},
+	}
+	if change != nil {
+		change(e)
+	}
+	l.Append(events.Draft{Session: c.Session, Data: e, Causation: c.Event})
+}
+
+// told writes a result that tells of a run by an executor.
+func (l *tale) told(c pt.Call, executor string, status events.Status) {
+	e := &events.ToolResult{CallKey: c.CallKey, Tool: c.Tool, Status: status, Cause: events.CauseHuman, Executor: executor, DurationMS: 5}
+	if status == events.StatusAmbiguous {
+		e.Cause, e.DurationMS = events.CauseExecutorLost, 0
+	}
+	l.Append(events.Draft{Session: c.Session, Data: e, Causation: c.Event})
+}
+
+func (l *tale) revoke(q pt.Request, decision string) {
+	l.Append(events.Draft{Session: "s", Data: &events.Revocation{RequestID: q.RequestID, Decision: decision, Actor: l.ben}})
+}
+
+// found follows the log and returns the invariants that broke, in log order.
+func (l *tale) found() []projections.Invariant {
+	l.t.Helper()
+	v := viewsOf(l.t, l.Log)
+	all, err := v.ViolationsOf(l.t.Context(), "s", 100)
+	require.NoError(l.t, err)
+	var names []projections.Invariant
+	for _, f := range all {
+		require.NotEmpty(l.t, f.Detail)
+		require.NotEmpty(l.t, f.EventID)
+		names = append(names, f.Invariant)
+	}
+	return names
+}
+
+// What a gate that works would never have written.
+func TestTheWatchFinds(t *testing.T) {
+	const (
+		unapproved = projections.ExecutedWithoutApproval
+		declined   = projections.ExecutedAfterDecline
+		twice      = projections.ExecutedTwice
+		changed    = projections.DigestChanged
+		unstarted  = projections.ResultWithoutStart
+	)
+	otherText := func(e *events.ToolStarted) {
+		e.Arguments = events.NewPayload([]byte(`{"x":"other"}`)).Ref(events.MediaJSON).CarriedBy(e.Arguments.In)
+	}
+	for name, story := range map[string]struct {
+		write func(l *tale)
+		want  []projections.Invariant
+	}{
+		"a start while the request waits": {func(l *tale) {
+			c, _ := l.protected("b1")
+			l.byHand(c, nil)
+		}, []projections.Invariant{unapproved}},
+		"a start of a call that must ask, and nobody was asked": {func(l *tale) {
+			l.byHand(l.proposed("b1", "Bash", events.EffectAsk, nil), nil)
+		}, []projections.Invariant{unapproved}},
+		"a start of a call that was denied": {func(l *tale) {
+			l.byHand(l.proposed("b1", "Drop", events.EffectDeny, nil), nil)
+		}, []projections.Invariant{unapproved}},
+		"a start of a call that nobody asked for": {func(l *tale) {
+			c := l.free("b1")
+			c.BatchID = "b2"
+			l.byHand(c, nil)
+		}, []projections.Invariant{unapproved}},
+		"a start that names a decision which approved nothing": {func(l *tale) {
+			c, q := l.protected("b1")
+			l.Decide(q, l.ben, events.VerdictApprove, "")
+			l.byHand(c, func(e *events.ToolStarted) {
+				e.Warrant = events.Warrant{Kind: events.WarrantDecision, Decision: c.Event}
+			})
+		}, []projections.Invariant{unapproved}},
+		"the record says allow, the policy asks": {func(l *tale) {
+			c := l.proposed("b1", "Bash", events.EffectAllow, nil)
+			l.Start(c, nil, "")
+			l.told(c, "test/boot", events.StatusOK)
+		}, []projections.Invariant{unapproved}},
+		"the record says allow, the policy denies": {func(l *tale) {
+			l.Start(l.proposed("b1", "Drop", events.EffectAllow, nil), nil, "")
+		}, []projections.Invariant{unapproved}},
+		"a person approved what the policy denies": {func(l *tale) {
+			c := l.proposed("b1", "Drop", events.EffectAsk, nil)
+			q := l.Ask(c, nil)
+			l.Start(c, &q, l.Decide(q, l.ben, events.VerdictApprove, ""))
+		}, []projections.Invariant{unapproved}},
+		"a person approved a change that the policy of that time denies": {func(l *tale) {
+			later, err := policy.Compile(policy.Config{DeniedTools: []string{"Bash"}})
+			require.NoError(l.t, err)
+			l.define(events.DefinePolicy, "policy", later.Document())
+			c, q := l.protected("b1")
+			q.PolicyDigest = events.Digest(later.Digest())
+			q, d := l.Modify(q, l.ben, `{"x":"y"}`)
+			l.Start(c, &q, d)
+		}, []projections.Invariant{unapproved}},
+		"a start after a decline": {func(l *tale) {
+			c, q := l.protected("b1")
+			l.Decide(q, l.ben, events.VerdictDecline, "")
+			l.byHand(c, nil)
+			l.Result(c, events.StatusDeclined, events.CauseHuman, "declined")
+			l.byHand(c, nil)
+		}, []projections.Invariant{declined, declined}},
+		"a start of a request that a result closed": {func(l *tale) {
+			c, _ := l.protected("b1")
+			l.Result(c, events.StatusStale, events.CauseStale, "stale")
+			l.byHand(c, nil)
+		}, []projections.Invariant{declined}},
+		"other arguments than were approved": {func(l *tale) {
+			c, q := l.protected("b1")
+			d := l.Decide(q, l.ben, events.VerdictApprove, "")
+			l.byHand(c, func(e *events.ToolStarted) {
+				e.Warrant, e.RequestDigest = events.Warrant{Kind: events.WarrantDecision, Decision: d}, q.Digest
+				otherText(e)
+			})
+		}, []projections.Invariant{changed}},
+		"other arguments than were let run": {func(l *tale) { l.byHand(l.free("b1"), otherText) }, []projections.Invariant{changed}},
+		"another tool than was asked for": {func(l *tale) {
+			l.byHand(l.free("b1"), func(e *events.ToolStarted) { e.Tool = "Write" })
+		}, []projections.Invariant{changed}},
+		"a second result of the executor": {func(l *tale) {
+			c := l.free("b1")
+			l.Start(c, nil, "")
+			l.told(c, "test/boot", events.StatusOK)
+			l.told(c, "test/boot", events.StatusError)
+		}, []projections.Invariant{twice}},
+		"a result by an executor whose start did not count": {func(l *tale) {
+			c := l.free("b1")
+			l.Start(c, nil, "")
+			l.byHand(c, nil)
+			l.told(c, "intruder/boot", events.StatusOK)
+			l.told(c, "test/boot", events.StatusOK)
+		}, []projections.Invariant{twice}},
+		"a result without a start": {func(l *tale) {
+			c, _ := l.protected("b1")
+			l.told(c, "intruder/boot", events.StatusOK)
+		}, []projections.Invariant{unstarted}},
+		"a result that tells of a run after the call had ended": {func(l *tale) {
+			c, q := l.protected("b1")
+			l.Decide(q, l.ben, events.VerdictDecline, "")
+			l.Result(c, events.StatusDeclined, events.CauseHuman, "declined")
+			l.told(c, "intruder/boot", events.StatusError)
+		}, []projections.Invariant{unstarted}},
+		"a result of a call that nobody asked for": {func(l *tale) {
+			c := l.free("b1")
+			c.BatchID = "b2"
+			l.told(c, "intruder/boot", events.StatusOK)
+		}, []projections.Invariant{unstarted}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newTale(t)
+			story.write(l)
+			require.Equal(t, story.want, l.found())
+		})
+	}
+}
+
+// What a gate that works may well write: races that were lost, and what is
+// found after a crash. Nothing ran that should not have.
+func TestTheWatchDoesNotCryWolf(t *testing.T) {
+	approved := func(l *tale) (pt.Call, pt.Request, string) {
+		c, q := l.protected("b1")
+		return c, q, l.Decide(q, l.ben, events.VerdictApprove, "")
+	}
+	for name, write := range map[string]func(l *tale){
+		"free":     func(l *tale) { c := l.free("b1"); l.Start(c, nil, ""); l.told(c, "test/boot", events.StatusOK) },
+		"approved": func(l *tale) { c, q, d := approved(l); l.Start(c, &q, d); l.told(c, "test/boot", events.StatusOK) },
+		"changed and approved": func(l *tale) {
+			c, q := l.protected("b1")
+			q, d := l.Modify(q, l.ben, `{"x":"y"}`)
+			l.Start(c, &q, d)
+			l.told(c, "test/boot", events.StatusError)
+		},
+		"declined": func(l *tale) {
+			c, q := l.protected("b1")
+			l.Decide(q, l.ben, events.VerdictDecline, "no")
+			l.Result(c, events.StatusDeclined, events.CauseHuman, "declined")
+		},
+		"a start that comes after the revocation": func(l *tale) { c, q, d := approved(l); l.revoke(q, d); l.Start(c, &q, d) },
+		"a start that comes after the approval lapsed": func(l *tale) {
+			c, q, d := approved(l)
+			l.Advance(6 * time.Minute)
+			l.Start(c, &q, d)
+			l.Result(c, events.StatusExpired, events.CauseTimeout, "lapsed")
+		},
+		"the same start by two nodes": func(l *tale) {
+			c, q, d := approved(l)
+			l.Start(c, &q, d)
+			l.byHand(c, func(e *events.ToolStarted) {
+				e.Warrant, e.RequestDigest, e.Arguments = events.Warrant{Kind: events.WarrantDecision, Decision: d}, q.Digest, q.Arguments
+			})
+			l.told(c, "test/boot", events.StatusOK)
+		},
+		"a start that comes after its own call was ended": func(l *tale) {
+			c, q, d := approved(l)
+			l.Append(events.Draft{Session: "s", Data: &events.ToolResult{
+				CallKey: c.CallKey, Tool: c.Tool, Status: events.StatusError, Cause: events.CauseGateError,
+			}})
+			l.Start(c, &q, d)
+		},
+		"an executor that was taken for lost tells its result": func(l *tale) {
+			c := l.free("b1")
+			l.Start(c, nil, "")
+			l.told(c, "", events.StatusAmbiguous)
+			l.told(c, "test/boot", events.StatusOK)
+		},
+		"two nodes end a call that never started": func(l *tale) {
+			c, q := l.protected("b1")
+			l.End(q, events.CauseCancelled)
+			l.Result(c, events.StatusCancelled, events.CauseCancelled, "cancelled")
+			l.Result(c, events.StatusCancelled, events.CauseCancelled, "cancelled")
+		},
+		"late and repeated decisions": func(l *tale) {
+			_, q, d := approved(l)
+			l.Decide(q, l.ben, events.VerdictDecline, "too late")
+			l.revoke(q, d)
+			l.revoke(q, d)
+		},
+		"a call that was not counted, with its start": func(l *tale) {
+			l.protected("b1")
+			again := l.proposed("b1", "Read", events.EffectAllow, nil) // its key was used
+			l.Start(again, nil, "")
+			gone := l.proposed("b2", "Read", events.EffectAllow, func(e *events.ToolCall) { e.RunID = "over" })
+			l.Start(gone, nil, "")
+		},
+		"a call that was seen from outside": func(l *tale) {
+			c := l.proposed("b1", "Bash", events.EffectAsk, func(e *events.ToolCall) { e.Enforcement = events.Observed })
+			l.told(c, "elsewhere", events.StatusOK)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newTale(t)
+			write(l)
+			require.Empty(t, l.found())
+		})
+	}
+}
+
+// A policy whose text the log does not tell any more is no violation: it cannot
+// be judged again, and that is counted.
+func TestTheWatchSaysWhatItCannotVerify(t *testing.T) {
+	l := newTale(t)
+	l.Start(l.proposed("b1", "Bash", events.EffectAllow, nil), nil, "") // would be found
+	l.Start(l.proposed("b2", "Read", events.EffectAllow, func(e *events.ToolCall) { e.PolicyDigest = pt.Digest("never told") }), nil, "")
+	l.Erase(l.event)
+	v := viewsOf(t, l.Log)
+	found, err := v.Violations(t.Context(), projections.Everything(), "", 10)
+	require.NoError(t, err)
+	require.Empty(t, found.Items)
+	m := scrape(t, v)
+	require.Equal(t, 2, int(m[`countersign_watch_starts_total{finding="unverified"}`]))
+	require.Equal(t, 0, int(m[`countersign_watch_starts_total{finding="violation"}`]))
+}

@@ -1,0 +1,2 @@
+tick();
+setInterval(tick, 1000);

@@ -1,0 +1,68 @@
+package ui
+
+import (
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/countersign-dev/countersign/events"
+)
+
+// bulkPosted is the form of several decisions after strict reading.
+type bulkPosted struct {
+	verdict events.Verdict
+	comment string
+	bulk    string
+	items   []bulkPick
+}
+
+// bulkPick is one request of the form: which, of which text, on which page.
+type bulkPick struct {
+	request, render, key string
+	digest               events.Digest
+}
+
+// readBulk reads the form: verdict, bulk and comment once each, and a field
+// item for each request that is still chosen.
+func readBulk(w http.ResponseWriter, r *http.Request) (bulkPosted, error) {
+	r.Body = http.MaxBytesReader(w, r.Body, 64<<10)
+	if err := r.ParseForm(); err != nil || r.URL.RawQuery != "" {
+		return bulkPosted{}, errForm
+	}
+	one := map[string]string{}
+	for name, values := range r.PostForm {
+		switch {
+		case name == "item":
+		case len(values) != 1 || !utf8.ValidString(values[0]):
+			return bulkPosted{}, errForm
+		default:
+			one[name] = strings.ReplaceAll(values[0], "\r\n", "\n")
+		}
+	}
+	p := bulkPosted{verdict: events.Verdict(one["verdict"]), bulk: one["bulk"], comment: strings.TrimSpace(one["comment"])}
+	known := p.verdict == events.VerdictApprove || p.verdict == events.VerdictDecline
+	if !known || p.bulk == "" || len(p.bulk) > events.MaxNameBytes || len(p.comment) > maxComment {
+		return p, errForm
+	}
+	return p, p.pick(r.PostForm["item"])
+}
+
+func (p *bulkPosted) pick(items []string) error {
+	if len(items) == 0 {
+		return errNoChoice
+	}
+	if len(items) > maxBulk {
+		return errTooMany
+	}
+	for _, s := range items {
+		parts := strings.Split(s, " ")
+		if len(parts) != 4 || !utf8.ValidString(s) || len(s) > 4*events.MaxNameBytes || parts[1] == "" || parts[3] == "" {
+			return errForm
+		}
+		p.items = append(p.items, bulkPick{request: parts[0], digest: events.Digest(parts[1]), render: parts[2], key: parts[3]})
+	}
+	return nil
+}
+
+// value is the item as the form posts it.
+func (i bulkItem) value() string { return strings.Join([]string{i.ID, i.Digest, i.Render, i.Key}, " ") }
