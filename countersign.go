@@ -158,6 +158,10 @@ func (c *Countersign) Heads() []events.Head {
 	return heads
 }
 
+// Room returns how many bytes the log's disk has free, and in all; ok is false
+// where nobody can say.
+func (c *Countersign) Room() (free, total uint64, ok bool) { return c.journal.Room() }
+
 // Run writes the log and serves the gate until ctx ends. The boot is the first
 // event and the shutdown the last: whoever uses the gate must be done before
 // ctx ends. A log that cannot take the boot within five seconds is an error; one

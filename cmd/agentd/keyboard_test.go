@@ -104,7 +104,7 @@ const ofFocus = `(() => {
 	}
 	return {
 		what: e === document.body ? "BODY" : e.id || e.dataset.key || e.getAttribute("href") || e.name || e.textContent.trim().slice(0, 40),
-		tag: e.tagName, ring: e.matches(":focus-visible") && (drawn(e) || !!e.closest(".search") && drawn(e.closest(".search"))),
+		tag: e.tagName, ring: drawn(e) || !!e.closest(".search") && drawn(e.closest(".search")),
 		seen: box.height > innerHeight * 0.4 ? (seen > 0 ? 1 : 0) : seen / 25, top,
 		place: (globalThis.stops || []).indexOf(e),
 	};

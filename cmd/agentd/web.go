@@ -28,7 +28,7 @@ func (s *server) newHandler() (http.Handler, error) {
 	people, err := ui.New(ui.Options{
 		Views: s.views, Decider: console{named{s.countersign.Gate, s.names}}, Checker: s.countersign.Gate, Recorder: recorder{s.countersign}, Auth: s.auth, Site: s.site,
 		Isolation: s.cfg.Tools.Isolation, Version: countersign.Version(), Policy: s.policyLine(), Declined: gate.DeclinedText, Logger: s.logger,
-		Clock: s.countersign.Log.Now, Metrics: s.registry,
+		Clock: s.countersign.Log.Now, Metrics: s.registry, Room: s.countersign.Room,
 	})
 	if err != nil {
 		return nil, err

@@ -92,11 +92,27 @@ func (d *disk) full() {
 	d.next, d.refusal = time.Now().Add(checkDisk), ErrDiskFull
 }
 
+// Room returns how many bytes the journal's file system has free for this
+// process, and in all; ok is false in memory, and where nobody can say.
+func (j *Journal) Room() (free, total uint64, ok bool) {
+	if j.disk.dir == "" {
+		return 0, 0, false
+	}
+	free, total, err := bytesOf(j.disk.dir)
+	return free, total, err == nil
+}
+
 // freeBytes returns what this process can still write in the file system.
 func freeBytes(dir string) (uint64, error) {
+	free, _, err := bytesOf(dir)
+	return free, err
+}
+
+func bytesOf(dir string) (free, total uint64, err error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	return s.Bavail * uint64(s.Bsize), nil //nolint:gosec // a block size is positive
+	block := uint64(s.Bsize) //nolint:gosec // a block size is positive
+	return s.Bavail * block, s.Blocks * block, nil
 }
