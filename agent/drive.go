@@ -125,9 +125,9 @@ func (d *driver) look(ctx context.Context) (state, error) {
 	return st, err
 }
 
-// step does the one thing that comes next.
-// What is decided by is told to clients before it is acted on: so a result goes
-// out before the text that answers it, and a request before any call runs.
+// step does the one thing that comes next. Clients are told what the log holds
+// before anything is done about it: so a result goes out before the text that
+// answers it, and a request before any call runs.
 func (d *driver) step(ctx context.Context) (after, error) {
 	st, err := d.look(ctx)
 	if err == nil {

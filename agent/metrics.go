@@ -42,11 +42,3 @@ func (m *metrics) used(model string, u Usage) {
 	m.tokens.WithLabelValues(model, tokensIn).Add(float64(max(0, u.PromptTokens)))
 	m.tokens.WithLabelValues(model, tokensOut).Add(float64(max(0, u.CompletionTokens)))
 }
-
-// Missed says what a client had missed that reads on from its place: whether
-// there are frames for it at once, and whether they begin with a reset.
-func (r *Reader) Missed() (frames, reset bool) {
-	r.feed.mu.Lock()
-	defer r.feed.mu.Unlock()
-	return r.reset || len(r.later) > 0 || r.after.before(r.feed.at), r.reset
-}

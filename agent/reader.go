@@ -64,6 +64,14 @@ func (r *Reader) Empty() bool {
 	return len(r.later) == 0 && r.feed.ended && !r.reset && !r.after.before(r.feed.at)
 }
 
+// Missed says what a client had missed that reads on from its place: whether
+// there are frames for it at once, and whether they begin with a reset.
+func (r *Reader) Missed() (frames, reset bool) {
+	r.feed.mu.Lock()
+	defer r.feed.mu.Unlock()
+	return r.reset || len(r.later) > 0 || r.after.before(r.feed.at), r.reset
+}
+
 // LastID returns the id of the last frame read, or of the place where the
 // reader began: what a heartbeat repeats.
 func (r *Reader) LastID() string { return r.last }

@@ -37,8 +37,8 @@ type Link struct {
 }
 
 // Control serves agentd's own commands: POST /sign-in-link, POST /rebuild and
-// GET /status. It asks nobody who they are, so it belongs on a socket that only the owner of
-// the data directory can open, and nowhere else.
+// GET /status. It asks nobody who they are, so it belongs on a socket that only
+// the owner of the data directory can open, and nowhere else.
 func Control(o ControlOptions) http.Handler {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

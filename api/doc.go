@@ -28,6 +28,9 @@
 // A decision is answered after the log has judged it. Its actor is who was
 // authenticated, whatever the body says: a body has no member for it.
 //
-// Control serves agentd's own commands over a socket that only its owner can
-// open.
+// Control serves agentd's own commands (a sign-in link, a rebuild of the views,
+// how it stands) over a socket that only its owner can open.
+//
+// What happened to streams and posted decisions in this process is counted
+// (metrics.go), where Options.Metrics is a registry.
 package api

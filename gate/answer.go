@@ -65,7 +65,11 @@ func (g *Gate) answerAt(s *session, r Ruling, decision string, o fold.Outcome) (
 	case first != nil && first.EventID != decision:
 		return Answer{Reason: keyUsed, EventID: decision}, nil
 	}
-	return Answer{Reason: g.whyNot(s.Session, q, r, o.Reason), EventID: decision}, nil
+	a = Answer{Reason: g.whyNot(s.Session, q, r, o.Reason), EventID: decision}
+	if o.Reason == fold.ReasonOtherDigest {
+		a.Class = ClassMismatch
+	}
+	return a, nil
 }
 
 // modification waits for what a modification that counts became.

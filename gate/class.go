@@ -21,18 +21,9 @@ const (
 	ClassInvalid   Class = "invalid"         // anything else: arguments that cannot run, a key used twice
 )
 
-// What a ruling about a text that is not the current one is told.
-const (
-	textMoved   = "the request has other arguments now than the ones that you saw; look at it again"
-	textChanged = "the arguments were changed meanwhile; look at the request again"
-)
-
-// classOf says why a ruling had no effect: by what it was told, and by how the
-// request stands now.
-func (g *Gate) classOf(ctx context.Context, r Ruling, told string) Class {
-	if told == textMoved || told == textChanged {
-		return ClassMismatch
-	}
+// classOf says why a ruling had no effect that was about the current text: by how
+// the request stands now.
+func (g *Gate) classOf(ctx context.Context, r Ruling) Class {
 	id, err := g.sessionOf(ctx, r.RequestID)
 	if err != nil || id == "" {
 		return ClassUnknown

@@ -67,12 +67,14 @@ type Answer struct {
 // where the fold has not judged in time, both with the decision's id.
 func (g *Gate) Decide(ctx context.Context, r Ruling) (Answer, error) {
 	a, err := g.decide(ctx, r)
-	if err == nil && !a.Accepted {
-		a.Class = g.classOf(ctx, r, a.Reason)
+	if err == nil && !a.Accepted && a.Class == "" {
+		a.Class = g.classOf(ctx, r)
 	}
 	return a, err
 }
 
+// decide is Decide but for the class, of which it says ClassMismatch alone: how
+// the request stands afterwards does not show that.
 func (g *Gate) decide(ctx context.Context, r Ruling) (Answer, error) {
 	id, err := g.sessionOf(ctx, r.RequestID)
 	if err != nil {
@@ -91,7 +93,9 @@ func (g *Gate) decide(ctx context.Context, r Ruling) (Answer, error) {
 	case p.first != nil:
 		return g.again(ctx, s, r, *p.first)
 	case p.why != "":
-		return g.refused(ctx, id, r, p.why)
+		a, err := g.refused(ctx, id, r, p.why)
+		a.Class = p.class
+		return a, err
 	}
 	outcomes, err := g.append(ctx, id, p.drafts...)
 	switch {
@@ -121,6 +125,7 @@ func (g *Gate) refused(ctx context.Context, session string, r Ruling, reason str
 type prepared struct {
 	first    *fold.Vote
 	why      string
+	class    Class // of why, where it is ClassMismatch
 	drafts   []events.Draft
 	decision string // the id of the last draft
 }
@@ -140,8 +145,8 @@ func (g *Gate) prepare(ctx context.Context, s *session, r Ruling) prepared {
 		}
 		return prepared{first: first}
 	}
-	if why := g.cannot(s.Session, q, r, checked); why != "" {
-		return prepared{why: why}
+	if why, class := g.cannot(s.Session, q, r, checked); why != "" {
+		return prepared{why: why, class: class}
 	}
 	drafts, id := g.decisionDrafts(s.ID, q, r)
 	return prepared{drafts: drafts, decision: id}
@@ -190,24 +195,25 @@ func (g *Gate) digestOf(ctx context.Context, carrier string, ref *events.Ref) (e
 	return events.DigestOf(args.Text), nil
 }
 
-// cannot says why a ruling cannot count now, or "". Whether it is too late is
-// the log's to say: its clock may differ from ours.
-func (g *Gate) cannot(s *fold.Session, q *fold.Request, r Ruling, c checked) string {
+// cannot says why a ruling cannot count now, or "", and whether that is of
+// ClassMismatch. Whether it is too late is the log's to say: its clock may differ
+// from ours.
+func (g *Gate) cannot(s *fold.Session, q *fold.Request, r Ruling, c checked) (why string, class Class) {
 	switch {
 	case q.State != fold.Pending:
-		return g.ended(s, q)
+		return g.ended(s, q), ""
 	case !r.may(q):
-		return notPermitted(q, r.Actor)
+		return notPermitted(q, r.Actor), ""
 	case r.ArgumentsDigest != "" && c.unread != nil:
-		return "its arguments cannot be read now, so they could not be compared"
+		return "its arguments cannot be read now, so they could not be compared", ""
 	case r.RequestDigest != "" && r.RequestDigest != q.Digest,
 		r.ArgumentsDigest != "" && (r.ArgumentsDigest != c.digest || c.text != q.Arguments):
-		return textMoved
+		return "the request has other arguments now than the ones that you saw; look at it again", ClassMismatch
 	}
 	if o := g.objects(s.Calls[q.CallKey]); o.cause != "" && r.Verdict != events.VerdictDecline {
-		return "it cannot run any more: " + o.why
+		return "it cannot run any more: " + o.why, ""
 	}
-	return c.unfit
+	return c.unfit, ""
 }
 
 // decisionDrafts drafts the person behind the actor, where the log does not

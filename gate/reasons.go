@@ -13,7 +13,7 @@ func (g *Gate) whyNot(s *fold.Session, q *fold.Request, r Ruling, reason fold.Re
 	case fold.ReasonNotPending:
 		return g.ended(s, q)
 	case fold.ReasonOtherDigest:
-		return textChanged
+		return "the arguments were changed meanwhile; look at the request again"
 	case fold.ReasonTooLate:
 		return "its time is over: the answer came after " + clock(q.Deadline)
 	case fold.ReasonNotPermitted:

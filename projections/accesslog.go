@@ -23,7 +23,7 @@ func (v *Views) AccessLog(ctx context.Context, f AccessFilter, cursor string, li
 		table: "access", columns: "log_time, part, off, session, doc",
 		name: fmt.Sprintf("access %q %q %q %d %d", f.Person, f.Action, f.Outcome, micro(f.From), micro(f.Until)),
 	}
-	b.looked.within(f.From, f.Until)
+	b.looked.within("log_time", f.From, f.Until)
 	b.looked.equal("person", f.Person)
 	b.rest.equal("action", f.Action)
 	b.rest.equal("doc ->> '$.outcome'", f.Outcome)

@@ -2,7 +2,7 @@ package projections
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"slices"
 	"strings"
 )
@@ -37,29 +37,21 @@ func (r Reader) Sees(a *Audience) bool {
 // audience returns who may see a session as the views stand.
 func audience(ctx context.Context, q querier, session string) (*Audience, error) {
 	a := &Audience{}
-	text := func(scan func(...any) error) (s string, err error) { return s, scan(&s) }
-	principals, err := list(ctx, q, text, "SELECT principal FROM sessions WHERE id = ?", session)
-	if err != nil {
+	var err error
+	if a.Principal, err = first(ctx, q, one[string], "SELECT principal FROM sessions WHERE id = ?", session); err != nil && !errors.Is(err, ErrNotFound) {
 		return nil, err
 	}
-	for _, p := range principals { // one, or none
-		a.Principal = p
-	}
-	a.Asked, err = list(ctx, q, text, "SELECT approver FROM asked WHERE session = ? ORDER BY approver", session)
+	a.Asked, err = list(ctx, q, one[string], "SELECT approver FROM asked WHERE session = ? ORDER BY approver", session)
 	return a, err
 }
 
 // CountPending returns how many undecided requests a reader may see.
-func (v *Views) CountPending(ctx context.Context, r Reader) (n int, err error) {
+func (v *Views) CountPending(ctx context.Context, r Reader) (int, error) {
 	if r.All {
 		return v.Status().Pending, nil
 	}
 	where, args := r.where("q.session")
-	err = v.db.QueryRowContext(ctx, "SELECT count(*) FROM requests q WHERE q.state = 'pending'"+where, args...).Scan(&n)
-	if err != nil {
-		return 0, fmt.Errorf("views: %w", err)
-	}
-	return n, nil
+	return first(ctx, v.db, one[int], "SELECT count(*) FROM requests q WHERE q.state = 'pending'"+where, args...)
 }
 
 // Waiting is an undecided request, and who may see it.
@@ -70,9 +62,8 @@ type Waiting struct {
 
 // Waiting returns all undecided requests.
 func (v *Views) Waiting(ctx context.Context) ([]Waiting, error) {
-	db := v.db
 	asked := map[string][]string{}
-	_, err := list(ctx, db, func(scan func(...any) error) (struct{}, error) {
+	_, err := list(ctx, v.db, func(scan func(...any) error) (struct{}, error) {
 		var session, approver string
 		err := scan(&session, &approver)
 		asked[session] = append(asked[session], approver)
@@ -81,7 +72,7 @@ func (v *Views) Waiting(ctx context.Context) ([]Waiting, error) {
 	if err != nil {
 		return nil, err
 	}
-	return list(ctx, db, func(scan func(...any) error) (w Waiting, err error) {
+	return list(ctx, v.db, func(scan func(...any) error) (w Waiting, err error) {
 		w.Audience = &Audience{}
 		err = scan(&w.Request, &w.Session, &w.Audience.Principal)
 		w.Audience.Asked = asked[w.Session]

@@ -26,13 +26,13 @@ func (c *condition) equal(column, value string) {
 	}
 }
 
-// within narrows to a span of log time; a zero time is open.
-func (c *condition) within(from, until time.Time) {
+// within narrows a column of log times to a span; a zero time is open.
+func (c *condition) within(column string, from, until time.Time) {
 	if !from.IsZero() {
-		c.and("log_time >= ?", micro(from))
+		c.and(column+" >= ?", micro(from))
 	}
 	if !until.IsZero() {
-		c.and("log_time < ?", micro(until))
+		c.and(column+" < ?", micro(until))
 	}
 }
 

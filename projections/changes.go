@@ -1,19 +1,16 @@
 package projections
 
 import (
-	"cmp"
-	"context"
-	"slices"
-
 	"github.com/countersign-dev/countersign/internal/sqlite"
 )
 
 // changes are the statements that a batch of records comes to, in order. They
 // are worked out without the tables, so that one core can fold while another
-// writes.
+// writes. Between the two, the grams of the texts are worked out.
 type changes struct {
 	ops    []op
 	texts  []indexed
+	grams  []byte // of the texts, one after the other
 	delta  *delta // what is counted
 	row    int64  // behind the batch
 	status Status // behind the batch
@@ -50,26 +47,26 @@ func stored(a any) any {
 }
 
 // write runs the statements, in a transaction.
-func (c *changes) write(ctx context.Context, conn *sqlite.Conn, grams *gramSet) error {
+func (c *changes) write(conn *sqlite.Conn) error {
 	for _, o := range c.ops {
 		if err := conn.Exec(o.query, o.args...); err != nil {
 			return err
 		}
 	}
-	if err := c.writeTexts(conn, grams); err != nil {
+	if err := c.writeGrams(conn); err != nil {
 		return err
 	}
-	return c.delta.store(ctx, &writer{conn})
+	return c.delta.store(&writer{conn})
 }
 
-// writeTexts fills the search index, in the order of the texts' ids: it begins a
-// new segment at every step back.
-func (c *changes) writeTexts(conn *sqlite.Conn, grams *gramSet) error {
-	slices.SortFunc(c.texts, func(a, b indexed) int { return cmp.Compare(a.id, b.id) })
+// writeGrams fills the search index.
+func (c *changes) writeGrams(conn *sqlite.Conn) error {
+	at := 0
 	for _, t := range c.texts {
-		if err := conn.Exec("INSERT INTO grams (rowid, text) VALUES (?, ?)", t.id, string(grams.of(t.plain()))); err != nil {
+		if err := conn.Exec("INSERT INTO grams (rowid, text) VALUES (?, ?)", t.id, c.grams[at:at+t.grams]); err != nil {
 			return err
 		}
+		at += t.grams
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -44,6 +45,20 @@ func (c *current) BeginTx(ctx context.Context, o *sql.TxOptions) (*sql.Tx, error
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return c.db.Read.BeginTx(ctx, o)
+}
+
+// atOnce runs f in a transaction that only reads: what its queries find is of
+// one position.
+func (v *Views) atOnce(ctx context.Context, f func(*sql.Tx) error) error {
+	tx, err := v.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		note(v.db, err)
+		return fmt.Errorf("views: %w", err)
+	}
+	defer tx.Rollback()
+	err = f(tx)
+	note(v.db, err)
+	return err
 }
 
 // exchange puts another database in the place of the one there is. open gets

@@ -44,6 +44,16 @@ func decodeCursor(cursor, list string) (events.Position, error) {
 	return events.Position{LogTime: logTime, Partition: uint32(partition), Offset: offset}, nil
 }
 
+// Cursor returns the cursor that goes on from a place, towards what is older:
+// the Next of a page of this filter that ended there.
+func (f Filter) Cursor(at events.Position) string { return encodeCursor(at, f.listName()) }
+
+// Place returns the place of a cursor of this filter. ErrCursor if it is of
+// another one.
+func (f Filter) Place(cursor string) (events.Position, error) {
+	return decodeCursor(cursor, f.listName())
+}
+
 // before returns the condition and its arguments for what lies before a
 // cursor, and nothing where there is none.
 func before(table, cursor, list string) (string, []any, error) {

@@ -20,8 +20,9 @@ func (r folded) definition(e *events.Definition) error {
 	if err != nil {
 		return err
 	}
-	return r.exec("INSERT INTO definitions (log_time, part, off, row, kind, name, digest, event, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	r.exec("INSERT INTO definitions (log_time, part, off, row, kind, name, digest, event, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
 		r.row, string(e.Kind), e.Name, string(e.Digest), r.Envelope.ID, content)
+	return nil
 }
 
 const selectDefinitions = "SELECT d.log_time, d.part, d.off, d.kind, d.name, d.digest, d.event, d.content FROM definitions d"

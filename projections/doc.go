@@ -24,8 +24,8 @@
 // that were used last are in memory, any other is read again from the log. It
 // comes to changes, a list of statements in which a call that ten records moved
 // stands once, as it is in the end. While views follow the log, one goroutine
-// does both; a rebuild folds on one core and writes on another, many batches in
-// a transaction.
+// does all of it; in a rebuild one reads and folds, one works out what of the
+// texts is indexed, and one writes, many batches in a transaction.
 //
 // A record that cannot be read or stored is set aside with its place, the reason
 // and its bytes, counted, and does not stand in the way of the next. Where the

@@ -19,7 +19,7 @@ const applicationID = 0x43735677
 
 // derivation is raised when the same records come to give other rows without
 // a change of the schema.
-const derivation = 2
+const derivation = 3
 
 //go:embed schema/*.sql
 var schema embed.FS
@@ -83,6 +83,10 @@ func stamp() string {
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
+
+// Stamp names what derived the rows: two builds with the same stamp derive the
+// same rows from the same log.
+func (v *Views) Stamp() string { return stamp() }
 
 // remove deletes a file of views with what SQLite keeps beside it. The file goes
 // first: its write-ahead log must never meet another file.

@@ -17,10 +17,11 @@ const (
 	fillCommit = 256 << 10
 )
 
-// fill applies the log up to its end. One goroutine reads and folds while
-// another writes. done is told how many records are written.
+// fill applies the log up to its end. One goroutine reads and folds, one works
+// out grams, one writes. done is told how many records are written.
 func (f *follower) fill(ctx context.Context, done func(records uint64)) error {
 	for {
+		f.audit.sessions.keep = keepFilling
 		upTo, err := f.pipe(ctx, done)
 		if err == nil {
 			return nil
@@ -43,10 +44,14 @@ func (f *follower) fill(ctx context.Context, done func(records uint64)) error {
 // written.
 func (f *follower) pipe(ctx context.Context, done func(uint64)) (upTo int64, err error) {
 	group, ctx := errgroup.WithContext(ctx)
-	ready := make(chan *changes, 1)
+	folded, ready := make(chan *changes), make(chan *changes)
+	group.Go(func() error {
+		defer close(folded)
+		return f.foldAll(ctx, folded)
+	})
 	group.Go(func() error {
 		defer close(ready)
-		return f.foldAll(ctx, ready)
+		return f.gramAll(ctx, folded, ready)
 	})
 	group.Go(func() error {
 		return f.db.Raw(ctx, func(conn *sqlite.Conn) (err error) {
@@ -58,7 +63,7 @@ func (f *follower) pipe(ctx context.Context, done func(uint64)) (upTo int64, err
 	return upTo, err
 }
 
-func (f *follower) foldAll(ctx context.Context, ready chan<- *changes) error {
+func (f *follower) foldAll(ctx context.Context, folded chan<- *changes) error {
 	for {
 		entries, err := f.source.Read(ctx, f.audit.row, fillSize)
 		if err != nil {
@@ -75,11 +80,32 @@ func (f *follower) foldAll(ctx context.Context, ready chan<- *changes) error {
 		if err != nil {
 			return err
 		}
-		select {
-		case ready <- c:
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := pass(ctx, folded, c); err != nil {
+			return err
 		}
+	}
+}
+
+func (f *follower) gramAll(ctx context.Context, folded <-chan *changes, ready chan<- *changes) error {
+	for c := range folded {
+		select {
+		case c.grams = <-f.spare:
+		default: // the first ones
+		}
+		c.gram(&f.grams)
+		if err := pass(ctx, ready, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func pass(ctx context.Context, to chan<- *changes, c *changes) error {
+	select {
+	case to <- c:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
@@ -111,9 +137,13 @@ func (f *follower) writeOne(ctx context.Context, conn *sqlite.Conn, c *changes) 
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := c.write(ctx, conn, &f.grams); err != nil {
+	if err := c.write(conn); err != nil {
 		return err
 	}
 	f.audit.sums.apply(c.delta)
+	select {
+	case f.spare <- c.grams[:0]:
+	default:
+	}
 	return nil
 }

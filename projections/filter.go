@@ -98,17 +98,9 @@ func (w way) condition() (string, []any) {
 
 // span returns the condition of the filter's times.
 func (f Filter) span() (string, []any) {
-	var b strings.Builder
-	var args []any
-	if !f.From.IsZero() {
-		b.WriteString(" AND c.log_time >= ?")
-		args = append(args, micro(f.From))
-	}
-	if !f.Until.IsZero() {
-		b.WriteString(" AND c.log_time < ?")
-		args = append(args, micro(f.Until))
-	}
-	return b.String(), args
+	var c condition
+	c.within("c.log_time", f.From, f.Until)
+	return c.text.String(), c.args
 }
 
 // where returns all conditions of a filter but those of its text.
@@ -150,7 +142,7 @@ func (v *Views) count(ctx context.Context, f Filter, w way) (int, error) {
 	if w.column == "decider" {
 		span += " AND c.decider <> ''" // or the index could not be used
 	}
-	return first(ctx, v.db, func(scan func(...any) error) (n int, err error) { return n, scan(&n) },
+	return first(ctx, v.db, one[int],
 		"SELECT count(*) FROM (SELECT 1 FROM calls c INDEXED BY "+w.index+" WHERE "+condition+span+" LIMIT ?)",
 		append(append(args, more...), countEnough)...)
 }

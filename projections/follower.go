@@ -19,12 +19,13 @@ type follower struct {
 	source Source
 	db     *sqlite.DB
 	audit  *audit
-	grams  gramSet // of whoever writes
+	grams  gramSet
+	spare  chan []byte // rooms for the grams of a batch, while there is much to do
 }
 
 // newFollower goes on where a file stands. errOther: it is another's.
 func newFollower(ctx context.Context, db *sqlite.DB, source Source) (*follower, error) {
-	f := &follower{source: source, db: db}
+	f := &follower{source: source, db: db, spare: make(chan []byte, 2)}
 	return f, f.restore(ctx)
 }
 
@@ -91,8 +92,9 @@ func (f *follower) setAside(ctx context.Context, e events.Entry, why error) erro
 // goroutine for each statement that waits for ctx to end.
 func (f *follower) commit(ctx context.Context, c *changes) error {
 	ctx = context.WithoutCancel(ctx)
+	c.gram(&f.grams)
 	err := f.db.Raw(ctx, func(conn *sqlite.Conn) error {
-		return inTransaction(conn, func() error { return c.write(ctx, conn, &f.grams) })
+		return inTransaction(conn, func() error { return c.write(conn) })
 	})
 	if err == nil {
 		f.audit.sums.apply(c.delta)

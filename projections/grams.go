@@ -1,7 +1,7 @@
 package projections
 
 import (
-	"encoding/binary"
+	"bytes"
 	"unicode"
 	"unicode/utf8"
 )
@@ -13,64 +13,105 @@ import (
 // anywhere. A text's grams are worked out here, each once, because a space is in
 // no term, and what is asked for never needs not be kept.
 
-// eachGram calls f with every gram of a plain text, and where it begins, until f
-// returns false. short says that it is a word of one or two characters.
-func eachGram(s string, f func(start int, gram string, short bool) bool) {
-	before := ' '
-	first, n := runeAt(s, 0)
-	second, m := runeAt(s, n)
-	for i := 0; n > 0; {
-		third, k := runeAt(s, i+n+m)
-		if !isSpace(first) {
-			if !isSpace(second) && !isSpace(third) && !f(i, s[i:i+n+m+k], false) {
+// gram is up to three characters of a plain text.
+type gram struct {
+	start, end int    // in the text
+	key        uint64 // its characters, 21 bits each; no two grams have the same
+	short      bool   // it is a word of one or two characters
+}
+
+// eachGram calls f with every gram of a plain text, until f returns false.
+func eachGram(s []byte, f func(gram) bool) {
+	before := charSpace
+	first := charAt(s, 0)
+	second := charAt(s, first.n)
+	for i := 0; first.n > 0; {
+		third := charAt(s, i+first.n+second.n)
+		if first.kind != charSpace {
+			if second.kind != charSpace && third.kind != charSpace &&
+				!f(gram{i, i + first.n + second.n + third.n, key(first.r, second.r, third.r), false}) {
 				return
 			}
-			if !joined(before, first) && !shortGrams(s[i:], i, first, second, third, n, m, f) {
+			if !joined(before, first.kind) && !shortGrams(i, first, second, third, f) {
 				return
 			}
 		}
-		i += n
-		before, first, second, n, m = first, second, third, m, k
+		i += first.n
+		before, first, second = first.kind, second, third
 	}
 }
 
-// shortGrams calls f with the words of one and two characters that begin here.
-func shortGrams(s string, at int, first, second, third rune, n, m int, f func(int, string, bool) bool) bool {
-	if !joined(first, second) && !f(at, s[:n], true) {
+// shortGrams calls f with the words of one and two characters that begin at a
+// place.
+func shortGrams(at int, first, second, third char, f func(gram) bool) bool {
+	if !joined(first.kind, second.kind) && !f(gram{at, at + first.n, key(first.r, 0, 0), true}) {
 		return false
 	}
-	return isSpace(second) || joined(second, third) || f(at, s[:n+m], true)
+	return second.kind == charSpace || joined(second.kind, third.kind) ||
+		f(gram{at, at + first.n + second.n, key(first.r, second.r, 0), true})
 }
 
-// runeAt is the character at i, or a space at the end.
-func runeAt(s string, i int) (rune, int) {
+// key is unique, since no character of a plain text is 0.
+func key(a, b, c rune) uint64 {
+	return uint64(uint32(a)) | uint64(uint32(b))<<21 | uint64(uint32(c))<<42 //nolint:gosec // characters have 21 bits
+}
+
+// char is a character of a text, of n bytes; a space of none at its end.
+type char struct {
+	r    rune
+	n    int
+	kind charKind
+}
+
+// charKind is what a character does to grams.
+type charKind uint8
+
+const (
+	charSpace charKind = iota
+	charWord           // is part of a word that spaces or signs enclose
+	charSign           // stands for itself: a sign, or of a script without spaces
+)
+
+func charAt(s []byte, i int) char {
 	if i >= len(s) {
-		return ' ', 0
+		return char{r: ' '}
 	}
 	if c := s[i]; c < utf8.RuneSelf {
-		return rune(c), 1
+		return char{rune(c), 1, kindOfASCII(c)}
 	}
-	return utf8.DecodeRuneInString(s[i:])
+	r, n := utf8.DecodeRune(s[i:])
+	return char{r, n, kindOf(r)}
 }
 
-func isSpace(r rune) bool {
-	if r < utf8.RuneSelf {
-		return r == ' ' || '\t' <= r && r <= '\r'
-	}
-	return unicode.IsSpace(r)
+// kindOfASCII takes no branch that a text makes hard to guess.
+func kindOfASCII(c byte) charKind {
+	const kinds = "\x02\x02\x02\x02\x02\x02\x02\x02\x02\x00\x00\x00\x00\x00\x02\x02" + // tab to carriage return
+		"\x02\x02\x02\x02\x02\x02\x02\x02\x02\x02\x02\x02\x02\x02\x02\x02" +
+		"\x00\x02\x02\x02\x02\x02\x02\x02\x02\x02\x02\x02\x02\x02\x02\x02" + // space
+		"\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x02\x02\x02\x02\x02\x02" + // digits
+		"\x02\x02\x02\x02\x02\x02\x02\x02\x02\x02\x02\x02\x02\x02\x02\x02" +
+		"\x02\x02\x02\x02\x02\x02\x02\x02\x02\x02\x02\x02\x02\x02\x02\x01" + // _
+		"\x02\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01" + // a to o
+		"\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x02\x02\x02\x02\x02" // p to z
+	return charKind(kinds[c&0x7f])
 }
+
+func kindOf(r rune) charKind {
+	switch {
+	case r < utf8.RuneSelf:
+		return kindOfASCII(byte(r)) //nolint:gosec // below 128
+	case unicode.IsSpace(r):
+		return charSpace
+	case (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)) && !spaceless(r):
+		return charWord
+	}
+	return charSign
+}
+
+func isSpace(r rune) bool { return kindOf(r) == charSpace }
 
 // joined reports whether two characters that follow each other are of one word.
-func joined(a, b rune) bool { return ofWord(a) && ofWord(b) }
-
-// ofWord reports whether a character is part of a word that spaces or signs
-// enclose.
-func ofWord(r rune) bool {
-	if r < utf8.RuneSelf {
-		return 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || r == '_'
-	}
-	return (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)) && !spaceless(r)
-}
+func joined(a, b charKind) bool { return a == charWord && b == charWord }
 
 // spaceless reports whether a character is of a script that writes no spaces
 // between words.
@@ -80,77 +121,6 @@ func spaceless(r rune) bool {
 
 // indexedShort reports whether the index has a word of one or two characters.
 // Signs alone are everywhere: who looks for one reads the texts.
-func indexedShort(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; c >= utf8.RuneSelf || ofWord(rune(c)) {
-			return true
-		}
-	}
-	return false
-}
-
-// gramSet works out the grams of texts, one after the other.
-type gramSet struct {
-	out   []byte
-	slots []gramSlot // open addressing; a power of two
-	used  int
-	round uint32 // what slots of the text of now bear
-}
-
-type gramSlot struct {
-	a, b  uint64
-	round uint32
-}
-
-// of returns the grams of a plain text, each once, as the index takes them. It
-// is valid until the next call.
-func (g *gramSet) of(s string) []byte {
-	g.out, g.used = g.out[:0], 0
-	if g.round++; g.slots == nil || g.round == 0 {
-		g.slots, g.round = make([]gramSlot, 1<<12), 1
-	}
-	eachGram(s, func(_ int, gram string, short bool) bool {
-		if (!short || indexedShort(gram)) && g.add(gram) {
-			g.out = append(append(g.out, gram...), ' ')
-		}
-		return true
-	})
-	return g.out
-}
-
-// add notes a gram, and reports whether it is new.
-func (g *gramSet) add(gram string) bool {
-	var key [16]byte // three characters have at most twelve bytes
-	copy(key[:15], gram)
-	key[15] = byte(len(gram)) //nolint:gosec // at most 12
-	return g.put(binary.LittleEndian.Uint64(key[:]), binary.LittleEndian.Uint64(key[8:]))
-}
-
-func (g *gramSet) put(a, b uint64) bool {
-	mask := uint64(len(g.slots)) - 1
-	h := (a ^ b*0x9e3779b97f4a7c15) * 0xff51afd7ed558ccd
-	for i := h >> 32 & mask; ; i = (i + 1) & mask {
-		s := &g.slots[i]
-		if s.round != g.round {
-			*s = gramSlot{a, b, g.round}
-			if g.used++; 2*g.used > len(g.slots) {
-				g.grow()
-			}
-			return true
-		}
-		if s.a == a && s.b == b {
-			return false
-		}
-	}
-}
-
-// grow doubles the room.
-func (g *gramSet) grow() {
-	old, round := g.slots, g.round
-	g.slots, g.used = make([]gramSlot, 2*len(old)), 0
-	for _, s := range old {
-		if s.round == round {
-			g.put(s.a, s.b)
-		}
-	}
+func indexedShort(s []byte) bool {
+	return bytes.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf || kindOf(r) == charWord })
 }

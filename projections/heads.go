@@ -59,23 +59,19 @@ func (h heads) save(c *changes) error {
 }
 
 func loadHeads(ctx context.Context, q querier) (heads, error) {
-	rows, err := q.QueryContext(ctx, "SELECT part, frontier FROM frontiers")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	h := heads{}
-	for rows.Next() {
+	_, err := list(ctx, q, func(scan func(...any) error) (struct{}, error) {
 		var p uint32
 		var b []byte
-		if err := rows.Scan(&p, &b); err != nil {
-			return nil, err
+		if err := scan(&p, &b); err != nil {
+			return struct{}{}, err
 		}
 		f := &ledger.Frontier{}
 		if err := f.UnmarshalBinary(b); err != nil {
-			return nil, fmt.Errorf("%w: partition %d: %w", errOther, p, err)
+			return struct{}{}, fmt.Errorf("%w: partition %d: %w", errOther, p, err)
 		}
 		h[p] = f
-	}
-	return h, rows.Err()
+		return struct{}{}, nil
+	}, "SELECT part, frontier FROM frontiers")
+	return h, err
 }

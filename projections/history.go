@@ -36,6 +36,10 @@ func (v *Views) History(ctx context.Context, f Filter, cursor string, limit int)
 	return page, nil
 }
 
+// fewTexts are so few calls that their texts are read without a look into the
+// index.
+const fewTexts = 64
+
 // walk chooses how a page is found: along the shortest of the filter's ways, or
 // along what the index has of its text.
 func (v *Views) walk(ctx context.Context, f Filter, terms []term, from events.Position) (walker, error) {
@@ -52,7 +56,7 @@ func (v *Views) walk(ctx context.Context, f Filter, terms []term, from events.Po
 			return nil, err
 		}
 	}
-	if n <= lookAtTexts || !slices.ContainsFunc(terms, term.indexed) {
+	if n <= fewTexts || !slices.ContainsFunc(terms, term.indexed) {
 		return along, nil
 	}
 	return v.alongText(ctx, f, terms, from)
@@ -77,17 +81,19 @@ type search struct {
 	limit int
 	found []Call
 	last  events.Position // of the last call that was looked at
+	texts int             // that were looked at
+	bytes int             // of these texts
 }
 
 // along looks at calls until there are enough, or no more, or enough was looked
 // at; more says that there may be more.
 func (s *search) along(ctx context.Context, w walker) (more bool, err error) {
-	most, size := lookAtCalls, 256
+	size := 256
 	if len(s.terms) > 0 {
-		most, size = lookAtTexts, 64
+		size = 64
 	}
-	size = max(min(size, most), min(s.limit, most))
-	for n := 0; n < most; n += size {
+	size = max(size, min(s.limit, lookAtCalls))
+	for n := 0; n < lookAtCalls; n += size {
 		calls, end, err := w.next(ctx, size)
 		if err != nil {
 			return false, err
@@ -102,8 +108,13 @@ func (s *search) along(ctx context.Context, w walker) (more bool, err error) {
 	return true, nil
 }
 
-// look adds those of the calls that are to be found; done when there are enough.
+// look adds those of the calls that are to be found; done when there are enough,
+// or enough was read.
 func (s *search) look(ctx context.Context, calls []looked) (done bool, err error) {
+	texts, err := s.textsOf(ctx, calls)
+	if err != nil {
+		return false, err
+	}
 	var rows []int64
 	var hits []*Hit
 	for _, c := range calls {
@@ -112,15 +123,14 @@ func (s *search) look(ctx context.Context, calls []looked) (done bool, err error
 		}
 		var h *Hit
 		if len(s.terms) > 0 {
-			if h, err = s.v.hit(ctx, c, s.terms); err != nil {
+			if h, err = s.hit(ctx, c, texts[c.row]); err != nil {
 				return false, err
 			}
-			if h == nil {
-				continue
-			}
 		}
-		rows, hits = append(rows, c.row), append(hits, h)
-		if done = len(s.found)+len(rows) >= s.limit; done {
+		if h != nil || len(s.terms) == 0 {
+			rows, hits = append(rows, c.row), append(hits, h)
+		}
+		if done = len(s.found)+len(rows) >= s.limit || s.texts >= lookAtTexts || s.bytes >= lookAtBytes; done {
 			break
 		}
 	}

@@ -17,9 +17,10 @@ const hitTool = "tool"
 
 // hit holds a call against its texts, and returns where they have the terms: nil
 // where not all of them stand in it, or not any more.
-func (v *Views) hit(ctx context.Context, c looked, terms []term) (best *Hit, err error) {
-	r := &callTexts{v: v, row: c.row, read: map[int64]*readText{}}
-	for i, t := range terms {
+func (s *search) hit(ctx context.Context, c looked, texts []textRow) (*Hit, error) {
+	var best *spot
+	r := &callTexts{search: s, row: c.row, texts: texts, read: map[int64]*readText{}}
+	for i, t := range s.terms {
 		var ids []int64
 		if c.texts != nil {
 			ids = c.texts[i]
@@ -28,20 +29,43 @@ func (v *Views) hit(ctx context.Context, c looked, terms []term) (best *Hit, err
 		if h == nil || err != nil {
 			return nil, err
 		}
-		if best == nil || best.Text == hitTool && h.Text != hitTool {
+		if best == nil || best.text.name == hitTool && h.text.name != hitTool {
 			best = h
 		}
 	}
-	return best, nil
+	return best.hit(), nil
+}
+
+// textsOf returns which texts the calls have that the filter admits, by row.
+func (s *search) textsOf(ctx context.Context, calls []looked) (map[int64][]textRow, error) {
+	if len(s.terms) == 0 {
+		return nil, nil //nolint:nilnil // none is needed
+	}
+	var rows []int64
+	for _, c := range calls {
+		if c.ok {
+			rows = append(rows, c.row)
+		}
+	}
+	all, err := list(ctx, s.v.db, func(scan func(...any) error) (t textRow, err error) {
+		return t, scan(&t.id, &t.place, &t.kind, &t.json)
+	}, `SELECT t.id, t.place, t.kind, t.json FROM json_each(?) j
+		CROSS JOIN texts t ON t.id BETWEEN j.value * ? AND j.value * ? + ? ORDER BY t.id`,
+		idsOf(rows), textsOfCall, textsOfCall, textsOfCall-1)
+	texts := map[int64][]textRow{}
+	for _, t := range all {
+		texts[t.id/textsOfCall] = append(texts[t.id/textsOfCall], t)
+	}
+	return texts, err
 }
 
 // callTexts reads the texts of a call, each once.
 type callTexts struct {
-	v     *Views
-	row   int64
-	texts []textRow // nil: not read yet
-	read  map[int64]*readText
-	names *readText
+	search *search
+	row    int64
+	texts  []textRow
+	read   map[int64]*readText
+	names  *readText
 }
 
 // textRow is a text as the views have it.
@@ -55,15 +79,12 @@ type textRow struct {
 type readText struct {
 	name  string // as Hit.Text
 	bytes []byte // readable
-	plain string
+	plain []byte
 }
 
 // find returns where a term first stands: in the texts of these ids, nil means
 // all, and else in the names.
-func (r *callTexts) find(ctx context.Context, t term, ids []int64) (*Hit, error) {
-	if err := r.list(ctx); err != nil {
-		return nil, err
-	}
+func (r *callTexts) find(ctx context.Context, t term, ids []int64) (*spot, error) {
 	for _, row := range r.texts {
 		if ids != nil && !slices.Contains(ids, row.id) {
 			continue
@@ -85,25 +106,16 @@ func (r *callTexts) find(ctx context.Context, t term, ids []int64) (*Hit, error)
 	return r.names.find(t), nil
 }
 
-func (r *callTexts) list(ctx context.Context) (err error) {
-	if r.texts == nil {
-		r.texts, err = list(ctx, r.v.db, func(scan func(...any) error) (t textRow, err error) {
-			return t, scan(&t.id, &t.place, &t.kind, &t.json)
-		},
-			"SELECT id, place, kind, json FROM texts WHERE id >= ? AND id < ? ORDER BY id", idOfText(r.row, 0), idOfText(r.row+1, 0))
-	}
-	return err
-}
-
 // text reads a text; it is empty where it was erased.
 func (r *callTexts) text(ctx context.Context, row textRow) (*readText, error) {
 	if t := r.read[row.id]; t != nil {
 		return t, nil
 	}
-	b, err := r.v.payloadAt(ctx, row.place)
+	b, err := r.search.v.payloadAt(ctx, row.place)
 	if err != nil {
 		return nil, err
 	}
+	r.search.texts, r.search.bytes = r.search.texts+1, r.search.bytes+len(b)
 	b = readable(row.json, b)
 	r.read[row.id] = &readText{row.kind.String(), b, plain(b)}
 	return r.read[row.id], nil
@@ -114,7 +126,7 @@ func (r *callTexts) name(ctx context.Context) error {
 	if r.names != nil {
 		return nil
 	}
-	calls, err := r.v.callsOf(ctx, []int64{r.row})
+	calls, err := r.search.v.callsOf(ctx, []int64{r.row})
 	if err != nil || len(calls) == 0 {
 		return err
 	}
@@ -123,7 +135,13 @@ func (r *callTexts) name(ctx context.Context) error {
 	return nil
 }
 
-func (t *readText) find(sought term) *Hit {
+// spot is where a term stands in a text.
+type spot struct {
+	text       *readText
+	start, end int // in its plain form
+}
+
+func (t *readText) find(sought term) *spot {
 	if t == nil {
 		return nil
 	}
@@ -131,8 +149,12 @@ func (t *readText) find(sought term) *Hit {
 	if !ok {
 		return nil
 	}
-	start, end := originalSpan(t.bytes, at, at+len(sought.text))
-	return excerpt(t.name, t.bytes, start, end)
+	return &spot{t, at, at + len(sought.text)}
+}
+
+func (s *spot) hit() *Hit {
+	start, end := originalSpan(s.text.bytes, s.start, s.end)
+	return excerpt(s.text.name, s.text.bytes, start, end)
 }
 
 // excerpt cuts what stands around a span.

@@ -1,6 +1,10 @@
 package projections
 
-import "context"
+import (
+	"cmp"
+	"context"
+	"slices"
+)
 
 // index adds the texts of the batch to what is searched.
 func (b *batch) index(ctx context.Context) error {
@@ -23,15 +27,26 @@ func (b *batch) index(ctx context.Context) error {
 type indexed struct {
 	id    int64
 	names string // of tool and agent, with a call's arguments
-	bytes []byte
+	bytes []byte // nil once its grams are known
 	json  bool
+	grams int // how many bytes of changes.grams are its
 }
 
-// plain is what of it is searched.
-func (t indexed) plain() string {
-	text := plain(readable(t.json, t.bytes))
-	if t.names == "" {
-		return text
+// plain appends what of it is searched.
+func (t indexed) plain(p *plainer, out []byte) []byte {
+	if t.names != "" {
+		out = append(p.append(out, []byte(t.names)), '\n')
 	}
-	return plain([]byte(t.names)) + "\n" + text
+	return p.append(out, readable(t.json, t.bytes))
+}
+
+// gram works out the grams of the texts, in the order of their ids: the search
+// index begins a new segment at every step back.
+func (c *changes) gram(g *gramSet) {
+	slices.SortFunc(c.texts, func(a, b indexed) int { return cmp.Compare(a.id, b.id) })
+	for i, t := range c.texts {
+		begin := len(c.grams)
+		c.grams = g.append(c.grams, t)
+		c.texts[i] = indexed{id: t.id, grams: len(c.grams) - begin}
+	}
 }

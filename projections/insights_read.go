@@ -22,12 +22,7 @@ type reading struct {
 
 // inSpan runs f on the tallies of a span.
 func (v *Views) inSpan(ctx context.Context, s span, f func(reading) error) error {
-	tx, err := v.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
-	if err != nil {
-		return fmt.Errorf("views: %w", err)
-	}
-	defer tx.Rollback()
-	return f(reading{ctx: ctx, tx: tx, span: s})
+	return v.atOnce(ctx, func(tx *sql.Tx) error { return f(reading{ctx: ctx, tx: tx, span: s}) })
 }
 
 // sum is a tally with its labels.
@@ -134,11 +129,9 @@ func (r reading) waiting(in *Insights) error {
 	if g.waiting {
 		in.OldestPending = time.UnixMicro(g.oldest).UTC()
 	}
-	err := r.tx.QueryRowContext(r.ctx, "SELECT count(*) FROM waits").Scan(&in.Pending)
-	if err != nil {
-		return fmt.Errorf("views: %w", err)
-	}
-	return nil
+	var err error
+	in.Pending, err = first(r.ctx, r.tx, one[int], "SELECT count(*) FROM waits")
+	return err
 }
 
 // reviewers reads how each person decided.

@@ -9,9 +9,13 @@ import (
 	"github.com/countersign-dev/countersign/fold"
 )
 
-// keepRecords is of how many records sessions are kept in memory, busy or not:
-// the ones used last. A session that is longer is kept while it is the last.
-const keepRecords = 16 << 10
+// Of how many records sessions are kept in memory, busy or not: the ones used
+// last. A session that is longer is kept while it is the last. A rebuild comes
+// by many that were busy at the same time.
+const (
+	keepRecords = 2 << 10
+	keepFilling = 16 << 10
+)
 
 // loaded are the sessions in memory, and those used last come first.
 type loaded struct {
@@ -19,11 +23,12 @@ type loaded struct {
 	byID    map[string]*lru.Element // of *session
 	order   *lru.List
 	records int       // of all
+	keep    int       // at most so many, but for the last session's
 	seen    *everSeen // sessions that were ever loaded; nil where it does not know of all
 }
 
 func newLoaded(source Source) *loaded {
-	return &loaded{source: source, byID: map[string]*lru.Element{}, order: lru.New()}
+	return &loaded{source: source, byID: map[string]*lru.Element{}, order: lru.New(), keep: keepRecords}
 }
 
 // get returns a session as it is before the record at row.
@@ -71,7 +76,7 @@ func (l *loaded) read(ctx context.Context, s *session, row int64) error {
 
 // trim forgets sessions beyond a bound. Their rows must have been written.
 func (l *loaded) trim() {
-	for l.records > keepRecords && l.order.Len() > 1 {
+	for l.records > l.keep && l.order.Len() > 1 {
 		e := l.order.Back()
 		s, _ := l.order.Remove(e).(*session) // nothing else is in it
 		delete(l.byID, s.ID)

@@ -21,7 +21,7 @@ func (v *Views) Rules(ctx context.Context, limit int) ([]string, error) {
 // values returns the values of an indexed column of calls by a loose scan: one
 // step of the index a value, however many calls have it.
 func (v *Views) values(ctx context.Context, column string, limit int) ([]string, error) {
-	return list(ctx, v.db, func(scan func(...any) error) (s string, err error) { return s, scan(&s) },
+	return list(ctx, v.db, one[string],
 		`WITH RECURSIVE t(value) AS (
 			SELECT min(`+column+`) FROM calls
 			UNION ALL SELECT (SELECT min(`+column+`) FROM calls WHERE `+column+` > t.value) FROM t WHERE t.value IS NOT NULL

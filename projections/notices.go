@@ -50,23 +50,22 @@ func (v *Views) Place(ctx context.Context) (Place, error) {
 	// all there is of views in memory.
 	ctx = context.WithoutCancel(ctx)
 	p := Place{Sizes: map[uint32]uint64{}}
-	tx, err := v.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
-	if err != nil {
-		return p, fmt.Errorf("views: %w", err)
-	}
-	defer tx.Rollback()
-	var at place
-	err = tx.QueryRowContext(ctx, "SELECT row, log_time, part, off FROM progress WHERE name = ?", auditName).Scan(append([]any{&p.Row}, at.dest()...)...)
-	if errors.Is(err, sql.ErrNoRows) {
-		return p, nil
-	}
-	if err != nil {
-		return p, fmt.Errorf("views: %w", err)
-	}
-	p.At = at.position()
-	h, err := loadHeads(ctx, tx)
-	for partition, f := range h {
-		p.Sizes[partition] = f.Size()
+	err := v.atOnce(ctx, func(tx *sql.Tx) error {
+		at, err := first(ctx, tx, func(scan func(...any) error) (at place, err error) {
+			return at, scan(append([]any{&p.Row}, at.dest()...)...)
+		}, "SELECT row, log_time, part, off FROM progress WHERE name = ?", auditName)
+		if err != nil {
+			return err
+		}
+		p.At = at.position()
+		h, err := loadHeads(ctx, tx)
+		for partition, f := range h {
+			p.Sizes[partition] = f.Size()
+		}
+		return err
+	})
+	if errors.Is(err, ErrNotFound) {
+		return p, nil // before the first record
 	}
 	return p, err
 }
@@ -173,18 +172,20 @@ func (b *noticing) complete(n *Notice) error {
 }
 
 func (b *noticing) request(n *Notice) error {
-	return found(b.q.QueryRowContext(b.ctx, "SELECT state = 'pending' FROM requests WHERE id = ? AND session = ?", n.Request, n.Session).Scan(&n.Waits))
+	return b.ask([]any{&n.Waits}, "SELECT state = 'pending' FROM requests WHERE id = ? AND session = ?", n.Request, n.Session)
 }
 
 func (b *noticing) call(n *Notice) error {
-	return found(b.q.QueryRowContext(b.ctx, `SELECT c.request, coalesce(q.state, '') = 'pending' FROM calls c LEFT JOIN requests q ON q.id = c.request
-		WHERE c.session = ? AND c.batch = ? AND c.idx = ?`, n.Session, n.Key.BatchID, n.Key.Index).Scan(&n.Request, &n.Waits))
+	return b.ask([]any{&n.Request, &n.Waits}, `SELECT c.request, coalesce(q.state, '') = 'pending' FROM calls c LEFT JOIN requests q ON q.id = c.request
+		WHERE c.session = ? AND c.batch = ? AND c.idx = ?`, n.Session, n.Key.BatchID, n.Key.Index)
 }
 
-// found passes over what is not there: a record without effect has no row.
-func found(err error) error {
-	if err == nil || errors.Is(err, sql.ErrNoRows) {
+// ask reads the row that a query finds. It passes over what is not there: a
+// record without effect has no row.
+func (b *noticing) ask(into []any, query string, args ...any) error {
+	_, err := first(b.ctx, b.q, func(scan func(...any) error) (struct{}, error) { return struct{}{}, scan(into...) }, query, args...)
+	if errors.Is(err, ErrNotFound) {
 		return nil
 	}
-	return fmt.Errorf("views: %w", err)
+	return err
 }

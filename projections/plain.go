@@ -2,7 +2,7 @@ package projections
 
 import (
 	"bytes"
-	"strings"
+	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -87,18 +87,21 @@ func hexRune(b []byte) (r rune, ok bool) {
 }
 
 // plain returns the plain form of a text.
-func plain(b []byte) string {
-	var out strings.Builder
-	out.Grow(len(b))
-	eachPlain(b, func(_, _ int, s []byte) { out.Write(s) })
-	return out.String()
+func plain(b []byte) []byte {
+	var p plainer
+	return p.append(make([]byte, 0, len(b)), b)
 }
 
-// eachPlain calls f with the plain form of each piece of a text, and where the
+// append appends the plain form of a text.
+func (p *plainer) append(out, b []byte) []byte {
+	p.each(b, func(_, _ int, s []byte) { out = append(out, s...) })
+	return out
+}
+
+// each calls f with the plain form of each piece of a text, and where the
 // piece begins and ends in it: a run of ASCII, or what Unicode normalizes
 // together. What f gets is its own until it returns.
-func eachPlain(b []byte, f func(start, end int, plain []byte)) {
-	var p plainer
+func (p *plainer) each(b []byte, f func(start, end int, plain []byte)) {
 	for i := 0; i < len(b); {
 		n := ascii(b[i:])
 		if n > 1 && i+n < len(b) {
@@ -144,12 +147,23 @@ func (p *plainer) lower(b []byte) []byte {
 
 // folded is the plain form of any text.
 func (p *plainer) folded(b []byte) []byte {
+	if isPlain(b) {
+		return b
+	}
 	if p.fold == nil {
 		fold := cases.Fold()
 		p.fold = &fold
 	}
 	b = bytes.ToValidUTF8(b, []byte("\uFFFD"))
 	return withoutControls(norm.NFKC.Bytes(p.fold.Bytes(norm.NFKC.Bytes(b))))
+}
+
+// isPlain reports whether a text is one character that is its own plain form: most
+// of the scripts that know no upper and lower case.
+func isPlain(b []byte) bool {
+	r, n := utf8.DecodeRune(b)
+	return n == len(b) && n > 1 && r != 0x7f && unicode.SimpleFold(r) == r && !unicode.In(r, unicode.Lower, unicode.Upper, unicode.Title) &&
+		norm.NFKC.IsNormal(b) && (r != utf8.RuneError || n == 3)
 }
 
 // withoutControls puts characters that no text should have (Unicode, section
@@ -171,7 +185,7 @@ func withoutControls(b []byte) []byte {
 // pieces that it touches, to the byte where they are ASCII.
 func originalSpan(b []byte, from, to int) (start, end int) {
 	at, found := 0, false
-	eachPlain(b, func(s, e int, p []byte) {
+	new(plainer).each(b, func(s, e int, p []byte) {
 		if at < to && at+len(p) > from {
 			same := len(p) == e-s && ascii(b[s:e]) == e-s
 			if !found {

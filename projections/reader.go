@@ -52,11 +52,6 @@ func (r Reader) where(column string) (string, []any) {
 // MayRead reports whether a reader may see a session.
 func (v *Views) MayRead(ctx context.Context, reader Reader, session string) (bool, error) {
 	where, args := reader.where("s.id")
-	var yes bool
-	err := v.db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM sessions s WHERE s.id = ?"+where+")",
-		append([]any{session}, args...)...).Scan(&yes)
-	if err != nil {
-		return false, fmt.Errorf("views: %w", err)
-	}
-	return yes, nil
+	return first(ctx, v.db, one[bool], "SELECT EXISTS (SELECT 1 FROM sessions s WHERE s.id = ?"+where+")",
+		append([]any{session}, args...)...)
 }

@@ -266,30 +266,6 @@ func TestALockedFileIsReadAndFollowedLater(t *testing.T) {
 	require.Empty(t, v.Status().Fault)
 }
 
-// Bytes that are flipped anywhere in the file: each query answers or fails, and
-// what finds the damage has the views made anew.
-func TestFlippedBytesAreFoundByQueries(t *testing.T) {
-	l := busyLog(t, 40)
-	path, want := made(t, l)
-	b, err := os.ReadFile(path)
-	require.NoError(t, err)
-	root := rootOf(t, path, "calls")
-	for i := range 2000 {
-		b[(root-1)*4096+i] ^= 0x5a
-	}
-	require.NoError(t, os.WriteFile(path, b, 0o600))
-	v := open(t, path, l)
-	_, err = v.History(t.Context(), all(projections.Filter{}), "", 50)
-	require.True(t, sqlite.IsCorrupt(err), "%v", err)
-	follow(t, v, l.Len())
-	waitFor(t, v, func() bool {
-		page, err := v.History(t.Context(), all(projections.Filter{}), "", 50)
-		return err == nil && len(page.Items) == 50
-	})
-	require.NoError(t, v.Close())
-	require.Equal(t, want, dump(t, path))
-}
-
 // waitFor runs views until something holds.
 func waitFor(t *testing.T, v *projections.Views, holds func() bool) {
 	t.Helper()
@@ -301,14 +277,4 @@ func waitFor(t *testing.T, v *projections.Views, holds func() bool) {
 	}
 	cancel()
 	require.NoError(t, <-done)
-}
-
-// rootOf is the page at which a table begins.
-func rootOf(t *testing.T, path, table string) (page int) {
-	t.Helper()
-	db, err := sqlite.Open(t.Context(), path, sqlite.Options{ReadOnly: true})
-	require.NoError(t, err)
-	defer db.Close()
-	require.NoError(t, db.Read.QueryRowContext(t.Context(), "SELECT rootpage FROM sqlite_schema WHERE name = ?", table).Scan(&page))
-	return page
 }

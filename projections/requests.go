@@ -50,7 +50,7 @@ func (v *Views) AllDecisions(ctx context.Context, cursor string, limit int) (Pag
 		return Page[Decision]{}, err
 	}
 	items, err := list(ctx, v.db, scanDecision,
-		selectDecisions+" WHERE TRUE"+where+" ORDER BY log_time DESC, part DESC, off DESC LIMIT ?", append(args, limit+1)...)
+		selectDecisions+" WHERE TRUE"+where+newest+" LIMIT ?", append(args, limit+1)...)
 	return pageOf(items, limit, name, func(d Decision) events.Position { return d.At }), err
 }
 

@@ -26,6 +26,9 @@ func (p *place) position() events.Position {
 // off is an offset as SQLite keeps it: in 63 bits, of which a log needs fewer.
 func off(p events.Position) int64 { return int64(p.Offset) } //nolint:gosec // see above
 
+// one scans rows of one column.
+func one[T any](scan func(...any) error) (v T, err error) { return v, scan(&v) }
+
 // list runs a query and scans each row with f.
 func list[T any](ctx context.Context, q querier, f func(scan func(...any) error) (T, error), query string, args ...any) ([]T, error) {
 	rows, err := q.QueryContext(ctx, query, args...)

@@ -2,6 +2,7 @@ package projections
 
 import (
 	"context"
+	"time"
 
 	"github.com/countersign-dev/countersign/events"
 )
@@ -16,29 +17,34 @@ type alongText struct {
 	finders []*finder // of the terms that the index knows
 	below   int64     // the next call's row is below it
 	least   int64     // and not below this
-	budget  int       // how often the index may still be asked
+	budget  *askBudget
+}
+
+// askBudget is what a page may still cost the index. What it has to do to find
+// a term, nobody can know before: in the worst case it holds each of the term's
+// trigrams against all texts. So it is asked for a stretch of the log at a time,
+// and once that took long in all, not any more.
+type askBudget struct {
+	asks int           // how often it may be asked
+	left time.Duration // how long that may take
+	free int64         // of how many records the time does not matter
 }
 
 const (
-	// askIndex is how often a page asks the index: some milliseconds each in a
-	// long log.
-	askIndex = 12
+	// askIndex is how often a page asks the index, askFor for how long.
+	askIndex, askFor = 24, 20 * time.Millisecond
 	// askAtOnce is for how many texts it is asked at first. Several terms mostly
 	// skip what they get.
 	askAtOnce, askFirst = 128, 16
+	// stretchFirst is of how many records it is asked at first. The stretch
+	// becomes longer as long as an answer takes less than askQuick.
+	stretchFirst, askQuick = 128 << 10, 2 * time.Millisecond
 )
 
+func (b *askBudget) spent() bool { return b.asks <= 0 || b.left <= 0 && b.free <= 0 }
+
 func (v *Views) alongText(ctx context.Context, f Filter, terms []term, from events.Position) (*alongText, error) {
-	a := &alongText{v: v, f: f, budget: askIndex}
-	for i, t := range terms {
-		if t.indexed() {
-			a.finders = append(a.finders, &finder{v: v, term: t, n: i, size: askFirst})
-		}
-	}
-	if len(a.finders) == 1 {
-		a.finders[0].size = askAtOnce
-	}
-	a.terms = len(terms)
+	a := &alongText{v: v, f: f, terms: len(terms), budget: &askBudget{asks: askIndex, left: askFor, free: stretchFirst}}
 	until := from
 	if t := micro(f.Until); t != 0 && (!reached(from) || t < from.LogTime) {
 		until = events.Position{LogTime: t}
@@ -52,7 +58,20 @@ func (v *Views) alongText(ctx context.Context, f Filter, terms []term, from even
 		a.least, err = v.rowBefore(ctx, events.Position{LogTime: t})
 		a.least++
 	}
+	a.find(terms)
 	return a, err
+}
+
+// find gives each term that the index knows its finder.
+func (a *alongText) find(terms []term) {
+	for i, t := range terms {
+		if t.indexed() {
+			a.finders = append(a.finders, &finder{v: a.v, term: t, n: i, size: askFirst, stretch: stretchFirst, from: a.below, least: max(a.least, 1)})
+		}
+	}
+	if len(a.finders) == 1 {
+		a.finders[0].size = askAtOnce
+	}
 }
 
 // rowBefore returns the row of the last call before a place, or of the last one
@@ -62,8 +81,7 @@ func (v *Views) rowBefore(ctx context.Context, p events.Position) (int64, error)
 	if reached(p) {
 		where, args = " WHERE (log_time, part, off) < (?, ?, ?)", []any{p.LogTime, p.Partition, off(p)}
 	}
-	rows, err := list(ctx, v.db, func(scan func(...any) error) (row int64, err error) { return row, scan(&row) },
-		"SELECT row FROM calls INDEXED BY calls_place"+where+newest+" LIMIT 1", args...)
+	rows, err := list(ctx, v.db, one[int64], "SELECT row FROM calls INDEXED BY calls_place"+where+newest+" LIMIT 1", args...)
 	if err != nil || len(rows) == 0 {
 		return 0, err
 	}
@@ -112,9 +130,9 @@ func (a *alongText) agree(ctx context.Context) (row int64, agreed bool, err erro
 			return 0, false, nil
 		}
 		f := a.finders[n]
-		at, known, err := f.seek(ctx, row, &a.budget)
+		at, known, err := f.seek(ctx, row, a.budget)
 		if err != nil || !known {
-			return row, false, err
+			return at, false, err
 		}
 		if n++; at < row {
 			row = at
@@ -136,31 +154,37 @@ func (a *alongText) textsOf(row int64) [][]int64 {
 
 // finder walks along the calls in which the index has one term.
 type finder struct {
-	v    *Views
-	term term
-	n    int     // the term's number
-	ids  []int64 // of texts, the newest first
-	size int64   // how many are asked for next
-	done bool    // there are no more
+	v     *Views
+	term  term
+	n     int   // the term's number
+	least int64 // rows below it do not matter
+
+	ids     []int64 // of texts, the newest first
+	from    int64   // ids are all from this row on, below those that were passed by
+	cut     bool    // but for some of that row itself
+	asked   bool    // at all
+	size    int64   // how many texts are asked for next
+	stretch int64   // and of how many rows
 }
 
 // seek returns the newest call at or below a row that has the term, 0 if there
-// is none. It is not known where the budget is used up.
-func (f *finder) seek(ctx context.Context, row int64, budget *int) (at int64, known bool, err error) {
+// is none. Where the budget is spent it is not known, and no call above the row
+// that is returned has it.
+func (f *finder) seek(ctx context.Context, row int64, budget *askBudget) (at int64, known bool, err error) {
 	for {
 		for len(f.ids) > 0 && f.ids[0]/textsOfCall > row {
 			f.ids = f.ids[1:]
 		}
+		next := min(row, f.from-1)
 		switch {
 		case len(f.ids) > 0:
 			return f.ids[0] / textsOfCall, true, nil
-		case f.done:
+		case next < f.least:
 			return 0, true, nil
-		case *budget <= 0:
-			return 0, false, nil
+		case f.asked && budget.spent(): // each finder is asked once, so that every page comes further
+			return next, false, nil
 		}
-		*budget--
-		if err := f.fetch(ctx, row); err != nil {
+		if err := f.fetch(ctx, next, budget); err != nil {
 			return 0, false, err
 		}
 	}
@@ -173,17 +197,26 @@ func (f *finder) textsOf(row int64) []int64 {
 	for n < len(f.ids) && f.ids[n]/textsOfCall == row {
 		n++
 	}
-	if n == len(f.ids) && !f.done {
+	if f.cut && row == f.from {
 		return nil
 	}
 	return f.ids[:n:n]
 }
 
 // fetch asks the index from a row on: for more each time.
-func (f *finder) fetch(ctx context.Context, row int64) (err error) {
-	f.ids, err = list(ctx, f.v.db, func(scan func(...any) error) (id int64, err error) { return id, scan(&id) },
-		"SELECT rowid FROM grams WHERE grams MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ?", f.term.match(), idOfText(row+1, 0), f.size)
-	f.done = int64(len(f.ids)) < f.size
-	f.size = min(4*f.size, 512)
+func (f *finder) fetch(ctx context.Context, row int64, budget *askBudget) (err error) {
+	f.asked, f.from = true, max(f.least, row-f.stretch+1)
+	began := time.Now()
+	f.ids, err = list(ctx, f.v.db, one[int64], "SELECT rowid FROM grams WHERE grams MATCH ? AND rowid >= ? AND rowid < ? ORDER BY rowid DESC LIMIT ?",
+		f.term.match(), idOfText(f.from, 0), idOfText(row+1, 0), f.size)
+	took := time.Since(began)
+	budget.asks, budget.left = budget.asks-1, budget.left-took
+	if f.cut = int64(len(f.ids)) == f.size; f.cut {
+		f.from = f.ids[len(f.ids)-1] / textsOfCall
+		f.size = min(4*f.size, 512)
+	} else if took < askQuick {
+		f.stretch *= 4
+	}
+	budget.free -= row - f.from + 1
 	return err
 }

@@ -28,7 +28,7 @@ func (v *Views) FindSessions(ctx context.Context, f SessionFilter, cursor string
 	b.looked.equal("state", string(f.State))
 	b.looked.equal("agent", f.Agent)
 	b.looked.equal("principal", f.Asker)
-	b.looked.within(f.From, f.Until)
+	b.looked.within("log_time", f.From, f.Until)
 	if f.Broken {
 		b.rest.and("EXISTS (SELECT 1 FROM violations WHERE violations.session = sessions.id)")
 	}

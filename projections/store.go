@@ -11,10 +11,9 @@ import (
 // be read by another build: the stamp sees to that.
 
 // exec adds a statement whose first parameters are the record's place.
-func (r folded) exec(query string, args ...any) error {
+func (r folded) exec(query string, args ...any) {
 	all := make([]any, 0, 3+len(args))
 	r.batch.exec(query, append(append(all, r.LogTime, r.Partition, off(r.Position)), args...)...)
-	return nil
 }
 
 // doc is a value as it is stored.
@@ -56,8 +55,9 @@ func (r folded) decided(request string, e events.Event) error {
 	if err != nil {
 		return err
 	}
-	return r.exec(`INSERT INTO decisions (log_time, part, off, row, request, session, event, type, reason, doc) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	r.exec(`INSERT INTO decisions (log_time, part, off, row, request, session, event, type, reason, doc) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		r.row, request, r.Envelope.SessionID, r.Envelope.ID, string(e.Type()), string(r.outcome.Reason), text)
+	return nil
 }
 
 func (r folded) round(e *events.RoundFinished) error {
@@ -92,6 +92,7 @@ func (r folded) access(e *events.Access) error {
 	if e.Actor != nil {
 		person = e.Actor.Person
 	}
-	return r.exec("INSERT INTO access (log_time, part, off, row, session, person, action, resource, doc) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	r.exec("INSERT INTO access (log_time, part, off, row, session, person, action, resource, doc) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
 		r.row, r.Envelope.SessionID, person, e.Action, e.Resource, text)
+	return nil
 }

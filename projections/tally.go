@@ -74,24 +74,27 @@ type tally struct{ n, sum int64 }
 // labels are up to three labels of a family.
 type labels [3]string
 
+// key is what is counted together under some labels, in the whole log.
+func (f family) key(l labels, bucket int) tallyKey {
+	return tallyKey{family: f, a: l[0], b: l[1], c: l[2], bucket: bucket}
+}
+
 // add adds to a tally of the whole log.
-func (d *delta) add(f family, l labels, t tally) { d.put(tallyKey{family: f}, l, t) }
+func (d *delta) add(f family, l labels, t tally) { d.put(f.key(l, 0), t) }
 
 // addAt adds to the tallies of the hour and the day of a log time.
-func (d *delta) addAt(logTime int64, f family, l labels, t tally) {
+func (d *delta) addAt(logTime int64, f family, l labels, t tally) { d.putAt(logTime, f.key(l, 0), t) }
+
+func (d *delta) putAt(logTime int64, k tallyKey, t tally) {
 	at := time.UnixMicro(logTime).Unix()
 	for _, step := range []time.Duration{hourly, daily} {
-		s := int64(step / time.Second)
-		d.put(tallyKey{step: s, began: at - at%s, family: f}, l, t)
+		k.step = int64(step / time.Second)
+		k.began = at - at%k.step
+		d.put(k, t)
 	}
 }
 
-func (d *delta) put(k tallyKey, l labels, t tally) {
-	k.a, k.b, k.c = l[0], l[1], l[2]
-	d.putBucket(k, t)
-}
-
-func (d *delta) putBucket(k tallyKey, t tally) {
+func (d *delta) put(k tallyKey, t tally) {
 	was := d.tallies[k]
 	if k.family.greatest() {
 		d.tallies[k] = tally{n: max(was.n, t.n)}
@@ -102,18 +105,12 @@ func (d *delta) putBucket(k tallyKey, t tally) {
 
 // observe adds a time to a distribution of the whole log.
 func (d *delta) observe(f family, l labels, bounds []float64, took time.Duration) {
-	d.putBucket(tallyKey{family: f, a: l[0], b: l[1], c: l[2], bucket: bucketOf(bounds, took.Seconds())}, tally{1, took.Microseconds()})
+	d.put(f.key(l, bucketOf(bounds, took.Seconds())), tally{1, took.Microseconds()})
 }
 
 // observeAt adds a time to the distributions of an hour and a day.
 func (d *delta) observeAt(logTime int64, f family, l labels, bounds []float64, took time.Duration) {
-	at := time.UnixMicro(logTime).Unix()
-	for _, step := range []time.Duration{hourly, daily} {
-		s := int64(step / time.Second)
-		d.putBucket(tallyKey{
-			step: s, began: at - at%s, family: f, a: l[0], b: l[1], c: l[2], bucket: bucketOf(bounds, took.Seconds()),
-		}, tally{1, took.Microseconds()})
-	}
+	d.putAt(logTime, f.key(l, bucketOf(bounds, took.Seconds())), tally{1, took.Microseconds()})
 }
 
 // size adds a size to a distribution of the whole log.
@@ -125,5 +122,5 @@ func (d *delta) size(f family, l labels, ref *events.Ref) {
 	if ref.TruncatedFrom != nil {
 		n = ref.TruncatedFrom.Bytes
 	}
-	d.putBucket(tallyKey{family: f, a: l[0], b: l[1], c: l[2], bucket: bucketOf(sizeBounds(), float64(n))}, tally{1, n})
+	d.put(f.key(l, bucketOf(sizeBounds(), float64(n))), tally{1, n})
 }

@@ -53,7 +53,7 @@ func BenchmarkCounting(b *testing.B) {
 			require.NoError(b, d.take(b.Context(), r, l))
 		}
 		require.NoError(b, db.Raw(b.Context(), func(conn *sqlite.Conn) error {
-			return inTransaction(conn, func() error { return d.store(b.Context(), &writer{conn}) })
+			return inTransaction(conn, func() error { return d.store(&writer{conn}) })
 		}))
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(records)), "ns/record")

@@ -1,13 +1,9 @@
 package projections
 
-import (
-	"context"
-)
-
 // store writes what a batch adds, in its transaction, and reads what scrapers
 // are to see after it.
-func (d *delta) store(ctx context.Context, w *writer) error {
-	s := storing{ctx: ctx, w: w, delta: d}
+func (d *delta) store(w *writer) error {
+	s := storing{writer: w, delta: d}
 	for _, step := range []func() error{s.shown, s.streaks, s.violations, s.waits, s.names, s.tools, s.policies, s.tallies, s.waiting} {
 		if err := step(); err != nil {
 			return err
@@ -19,18 +15,7 @@ func (d *delta) store(ctx context.Context, w *writer) error {
 // storing is a delta on its way into the file.
 type storing struct {
 	*delta
-
-	ctx context.Context
-	w   *writer
-}
-
-func (s storing) exec(query string, args ...any) error {
-	return s.w.exec(query, args...)
-}
-
-// number returns the one number that a query finds; false where it finds none.
-func (s storing) number(query string, args ...any) (int64, bool, error) {
-	return s.w.number(query, args...)
+	*writer
 }
 
 func (s storing) shown() error {

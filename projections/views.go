@@ -40,11 +40,11 @@ type Views struct {
 
 	building  sync.Mutex           // held by a rebuild
 	exported  atomic.Pointer[sums] // what scrapers see: the audit's, once it had caught up
-	mu        sync.Mutex           //
-	must      error                // mu; why the views must be rebuilt, or nil
-	interrupt context.CancelFunc   // mu; ends Run's wait for the log
-	status    Status               // mu
-	changed   chan struct{}        // mu; closed and replaced when status moves
+	mu        sync.Mutex
+	must      error              // mu; why the views must be rebuilt, or nil
+	interrupt context.CancelFunc // mu; ends Run's wait for the log
+	status    Status             // mu
+	changed   chan struct{}      // mu; closed and replaced when status moves
 }
 
 // Open opens the views. A file that this build did not make from this log, or

@@ -11,8 +11,9 @@ import (
 // and looking at each. How many a page looks at is bounded, so that what is rare
 // in a long log is found over several pages, each of them fast.
 const (
-	lookAtCalls = 4096 // at their columns
-	lookAtTexts = 64   // at their texts, in the journal
+	lookAtCalls = 4096    // calls, at their columns
+	lookAtTexts = 768     // texts of theirs, in the journal
+	lookAtBytes = 4 << 20 // of those texts
 )
 
 // looked is a call that a walk came by.

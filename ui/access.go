@@ -127,13 +127,7 @@ func (v *accessView) links(l accessLookup, p params, page projections.Page[proje
 	if p["before"] != "" {
 		v.Newest = pathOf("/access", l.all())
 	}
-	switch next := pathOf("/access", l.fixed().all(), "before", page.Next); {
-	case page.Next == "":
-	case page.Reached != (events.Position{}):
-		v.Looked, v.On = lookedBack(page.Reached), next
-	default:
-		v.Older = next
-	}
+	v.Older, v.On, v.Looked = onward(page, pathOf("/access", l.fixed().all(), "before", page.Next))
 	v.Empty = "Nothing is on record here."
 	if v.On != "" {
 		v.Empty = "Nothing found so far."

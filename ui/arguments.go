@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/countersign-dev/countersign/events"
 	"github.com/countersign-dev/countersign/ui/visible"
@@ -140,17 +139,6 @@ func multiline(all []argument, compared ...string) []valueView {
 		out = append(out, valueView{Name: plainName(m.Name), Text: visible.Show([]byte(s), valueBudget, tailBudget)})
 	}
 	return out
-}
-
-// clean cuts a text at a whole code point, without hiding what is not UTF-8.
-func clean(b []byte, most int) string {
-	if len(b) > most {
-		for most > 0 && !utf8.RuneStart(b[most]) {
-			most--
-		}
-		return string(b[:most]) + "…"
-	}
-	return string(b)
 }
 
 // text fetches a payload and makes it visible; what is gone says why.

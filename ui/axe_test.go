@@ -2,8 +2,10 @@ package ui_test
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -14,14 +16,45 @@ import (
 	"github.com/countersign-dev/countersign/events"
 )
 
-// axeRun asks axe-core for what is wrong with a page.
-const axeRun = `axe.run(document, {resultTypes: ["violations"]}).then(r => r.violations.map(v => v.id + ": " + v.nodes.slice(0, 3).map(n => n.target.join(" ") + " " + n.html.slice(0, 120)).join("\n")))`
+// look is a form in which pages are looked at.
+type look struct {
+	scheme string // light or dark
+	width  int64  // of the window, in pixels
+}
+
+func (l look) String() string { return fmt.Sprintf("%s-%d", l.scheme, l.width) }
+
+// open goes to a page in this form.
+func (l look) open(t *testing.T, ctx context.Context, url string) { //nolint:revive // t goes first in tests
+	t.Helper()
+	prefer := chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		features := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: l.scheme}}
+		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features})
+		return err
+	})
+	do(t, ctx, chromedp.EmulateViewport(l.width, 800), prefer, chromedp.Navigate(url))
+}
+
+// axeFinds asks axe-core for what a page has against it.
+const axeFinds = `axe.run(document, {resultTypes: ["violations"]}).then(r => r.violations.map(v => v.id + ": " + v.nodes.slice(0, 3).map(n => n.target.join(" ") + " " + n.html.slice(0, 160)).join("\n")))`
+
+// requireGood: on the page that is open, axe-core finds nothing, and nothing hangs
+// over the edge.
+func requireGood(t *testing.T, ctx context.Context, name string) { //nolint:revive // as above
+	t.Helper()
+	script, err := os.ReadFile(filepath.Join("..", "cmd", "agentd", "testdata", "axe", "axe.min.js"))
+	require.NoError(t, err)
+	require.True(t, eval[bool](t, ctx, `document.documentElement.scrollWidth <= document.documentElement.clientWidth`), "%s: something hangs over the edge", name)
+	eval[bool](t, ctx, string(script)+";true")
+	found, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](axeFinds, chromedp.EvalAwaitPromise))
+	require.NoError(t, err)
+	require.Empty(t, found, name)
+}
 
 // U29, for the pages on the way to a decision: axe-core finds nothing, light and
 // wide, dark and narrow, and nothing hangs over the edge.
 func TestU29PagesOfADecision(t *testing.T) {
-	script, err := os.ReadFile("../cmd/agentd/testdata/axe/axe.min.js")
-	require.NoError(t, err)
+	t.Parallel()
 	w := newWorld(t, nil)
 	w.log.SetNow(time.Now())
 	_, old := w.ask("s0", "Write", `{"path":"a.txt","content":"one\ntwo\n"}`)
@@ -40,25 +73,9 @@ func TestU29PagesOfADecision(t *testing.T) {
 		"hidden": "/requests/" + ls.RequestID, "bulk": selectPath(pwd.RequestID, ls.RequestID), "outcome": "/requests/" + ended.RequestID + "?decided=1",
 		"keys": "/keys",
 	} {
-		for _, look := range []struct {
-			scheme string
-			width  int64
-		}{{"light", 1280}, {"dark", 320}} {
-			do(t, ctx, chromedp.EmulateViewport(look.width, 800), prefers(look.scheme), chromedp.Navigate(w.server.URL+path))
-			eval[bool](t, ctx, string(script)+";true")
-			found, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](axeRun, chromedp.EvalAwaitPromise))
-			require.NoError(t, err)
-			require.Empty(t, found, "%s, %s, %d", name, look.scheme, look.width)
-			require.True(t, eval[bool](t, ctx, `document.documentElement.scrollWidth <= innerWidth`), "%s hangs over the edge at %d", name, look.width)
+		for _, l := range []look{{"light", 1280}, {"dark", 320}} {
+			l.open(t, ctx, w.server.URL+path)
+			requireGood(t, ctx, name+", "+l.String())
 		}
 	}
-}
-
-// prefers makes the browser prefer light or dark.
-func prefers(name string) chromedp.Action[chromedp.Void] {
-	return chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
-		features := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}
-		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features})
-		return err
-	})
 }

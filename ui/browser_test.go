@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -14,8 +15,39 @@ import (
 	"github.com/countersign-dev/countersign/events"
 )
 
-// browser starts Chromium, signs somebody in, and gathers what the pages
-// complain of.
+// chromium is the one Chromium of all tests, each of which has cookies, storage
+// and tabs of its own in it: to start it takes longer than most of them. TestMain
+// ends it.
+type chromium struct {
+	begin sync.Once
+	ctx   context.Context // of the browser
+	stop  []func()
+	err   error
+}
+
+var shared chromium
+
+// start starts it at the first call; the context is that of the browser.
+func (c *chromium) start(path string) (context.Context, error) {
+	c.begin.Do(func() {
+		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.ExecPath(path), chromedp.Flag("disable-quic", true))
+		process, end := chromedp.NewExecAllocator(context.Background(), options...)
+		browser, leave := chromedp.NewContext(process)
+		c.ctx, c.stop = browser, []func(){leave, end}
+		c.err = chromedp.Do(browser, chromedp.Navigate("about:blank"))
+	})
+	return c.ctx, c.err
+}
+
+// end ends it, where it was started.
+func (c *chromium) end() {
+	for _, stop := range c.stop {
+		stop()
+	}
+}
+
+// browser opens a window of Chromium, signs somebody in, and gathers what the
+// pages complain of.
 func (w *world) browser(t *testing.T, name string) (ctx context.Context, complaints func() []string) {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
@@ -23,12 +55,11 @@ func (w *world) browser(t *testing.T, name string) (ctx context.Context, complai
 		t.Skip("SKIPPED: there is no chromium on this machine; REQUIRE_ALL=1 makes this a failure")
 	}
 	require.NoError(t, err)
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.ExecPath(path), chromedp.Flag("disable-quic", true))
-	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
+	ctx, err = shared.start(path)
+	require.NoError(t, err)
+	ctx, cancel := chromedp.NewContext(ctx, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, time.Minute)
+	ctx, cancel = context.WithTimeout(ctx, 3*time.Minute)
 	t.Cleanup(cancel)
 	do(t, ctx, chromedp.EmulateViewport(1280, 800))
 	said := make(chan string, 100)
@@ -84,6 +115,7 @@ func until(t *testing.T, ctx context.Context, expression string) { //nolint:revi
 // U27: a reviewer types while the world moves: nothing that they read or type
 // does.
 func TestU27ALivePageNeverMovesWhatSomebodyReads(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	w.log.SetNow(time.Now())
 	_, q := w.ask("s1", "Bash", `{"command":"ls"}`)
@@ -117,6 +149,7 @@ func TestU27ALivePageNeverMovesWhatSomebodyReads(t *testing.T) {
 }
 
 func TestTheFirstRequestComesIntoAnEmptyInbox(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	w.log.SetNow(time.Now())
 	ctx, complaints := w.browser(t, "ben")

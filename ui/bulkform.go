@@ -25,19 +25,9 @@ type bulkPick struct {
 // readBulk reads the form: verdict, bulk and comment once each, and a field
 // item for each request that is still chosen.
 func readBulk(w http.ResponseWriter, r *http.Request) (bulkPosted, error) {
-	r.Body = http.MaxBytesReader(w, r.Body, 64<<10)
-	if err := r.ParseForm(); err != nil || r.URL.RawQuery != "" {
-		return bulkPosted{}, errForm
-	}
-	one := map[string]string{}
-	for name, values := range r.PostForm {
-		switch {
-		case name == "item":
-		case len(values) != 1 || !utf8.ValidString(values[0]):
-			return bulkPosted{}, errForm
-		default:
-			one[name] = strings.ReplaceAll(values[0], "\r\n", "\n")
-		}
+	one, err := readFields(w, r, maxForm, "item")
+	if err != nil {
+		return bulkPosted{}, err
 	}
 	p := bulkPosted{verdict: events.Verdict(one["verdict"]), bulk: one["bulk"], comment: strings.TrimSpace(one["comment"])}
 	known := p.verdict == events.VerdictApprove || p.verdict == events.VerdictDecline

@@ -137,7 +137,8 @@ func New(o Options) (*Console, error) {
 	stopped := make(chan struct{})
 	c := &Console{
 		opt: o, views: o.Views, assets: files, logger: o.Logger, now: o.Clock, renders: newRenders(o.Clock), viewed: newViewed(),
-		streams: seats.New(o.MaxStreams), exports: seats.New(maxExports), tail: newTail(o.Views, o.Live.Window, o.Clock, o.Logger), stopped: stopped, stop: sync.OnceFunc(func() { close(stopped) }),
+		streams: seats.New(o.MaxStreams), exports: seats.New(maxExports), tail: newTail(o.Views, o.Live.Window, o.Clock, o.Logger),
+		stopped: stopped, stop: sync.OnceFunc(func() { close(stopped) }),
 	}
 	if c.metrics, err = newMetrics(o.Metrics); err != nil {
 		return nil, fmt.Errorf("console: %w", err)

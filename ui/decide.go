@@ -33,19 +33,32 @@ type posted struct {
 	arguments []byte
 }
 
-// readForm reads a form whose fields come once each. Browsers post line feeds
-// as CR LF; what was typed is meant.
-func readForm(w http.ResponseWriter, r *http.Request) (posted, error) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxPosted)
+// readFields reads a form of at most so many bytes whose fields come once each,
+// but for one that is a list. Browsers post line feeds as CR LF; what was typed
+// is meant.
+func readFields(w http.ResponseWriter, r *http.Request, most int64, list string) (map[string]string, error) {
+	r.Body = http.MaxBytesReader(w, r.Body, most)
 	if err := r.ParseForm(); err != nil || r.URL.RawQuery != "" {
-		return posted{}, errForm
+		return nil, errForm
 	}
 	one := map[string]string{}
 	for name, values := range r.PostForm {
+		if list != "" && name == list {
+			continue
+		}
 		if len(values) != 1 || !utf8.ValidString(values[0]) {
-			return posted{}, errForm
+			return nil, errForm
 		}
 		one[name] = strings.ReplaceAll(values[0], "\r\n", "\n")
+	}
+	return one, nil
+}
+
+// readForm reads the form about one request.
+func readForm(w http.ResponseWriter, r *http.Request) (posted, error) {
+	one, err := readFields(w, r, maxPosted, "")
+	if err != nil {
+		return posted{}, err
 	}
 	p := posted{
 		verdict: events.Verdict(one["verdict"]), digest: events.Digest(one["digest"]), render: one["render"], key: one["key"],

@@ -43,6 +43,7 @@ func TestApproveExactlyThis(t *testing.T) {
 }
 
 func TestWhatTheServerDeliveredIsSaidOnce(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	_, q := w.ask("s1", "Bash", `{"command":"ls"}`)
 	ben, dana := w.as("ben"), w.as("dana")
@@ -111,6 +112,7 @@ func TestFormsThatAreNotOurs(t *testing.T) {
 }
 
 func TestARulingWithoutEffectSaysWhatHadHappened(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		meanwhile func(w *world, id string)
 		status    int

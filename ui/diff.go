@@ -110,16 +110,9 @@ func wordsOfDiff(d diff) string {
 	case d.Added == 0 && d.Removed == 0:
 		return "no line differs"
 	case d.Removed == 0:
-		return "+" + strconv.Itoa(d.Added) + " " + plural(d.Added, "line", "lines")
+		return "+" + count(d.Added, "line", "lines")
 	case d.Added == 0:
-		return "−" + strconv.Itoa(d.Removed) + " " + plural(d.Removed, "line", "lines")
+		return "−" + count(d.Removed, "line", "lines")
 	}
 	return "+" + strconv.Itoa(d.Added) + " −" + strconv.Itoa(d.Removed) + " lines"
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
 }

@@ -45,4 +45,4 @@ func diffClass(sign string) string {
 
 // visibleName and plainName write the name of an argument, which is theirs.
 func visibleName(name string) []visible.Span { return visible.Line(name, 80) }
-func plainName(name string) string           { return visible.String(clean([]byte(name), 80)) }
+func plainName(name string) string           { return visible.String(shortened([]byte(name), 80)) }

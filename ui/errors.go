@@ -2,6 +2,7 @@ package ui
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -24,7 +25,7 @@ var (
 	errNoPage   = errors.New("there is no such page")
 	errQuery    = errors.New("the address has a part that this page does not know")
 	errNoChoice = errors.New("nothing is chosen: go back and choose at least one request")
-	errTooMany  = errors.New("too many are chosen: at most 20 requests are decided at once")
+	errTooMany  = fmt.Errorf("too many are chosen: at most %d requests are decided at once", maxBulk)
 	errForm     = errors.New("the form is not one of this console, or was cut")
 	errBusy     = errors.New("too many live streams are open; pages still work, and show what was so when they were loaded")
 	// errYourStreams is of one person, errBusy of all.

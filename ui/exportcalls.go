@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"net/http"
 	"strconv"
@@ -102,7 +103,7 @@ func (c *Console) exportedText(ctx context.Context, carrier string, ref *events.
 	t := &exportText{Ref: *ref, Carrier: carrier}
 	b, err := c.payload(ctx, carrier, ref)
 	switch {
-	case err == errErased: //nolint:errorlint // as payload returns it
+	case errors.Is(err, errErased):
 		t.Erased = true
 	case err != nil:
 		return nil, err

@@ -111,17 +111,6 @@ func cellOf(b []byte) string {
 	return headOf([]byte(shown), maxCell) + " … [cut: it has " + bytesOf(len(b)) + "; the NDJSON export holds all of it]"
 }
 
-// headOf is the beginning of a text, cut at a whole code point.
-func headOf(b []byte, most int) string {
-	if len(b) <= most {
-		return string(b)
-	}
-	for most > 0 && !utf8.RuneStart(b[most]) {
-		most--
-	}
-	return string(b[:most])
-}
-
 func placeText(p *events.Position) string {
 	if p == nil {
 		return ""

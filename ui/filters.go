@@ -124,6 +124,9 @@ func pathOf(base string, params map[string]string, more ...string) string {
 	return base + "?" + q.Encode()
 }
 
+// historyPath leads to the calls that one filter leaves.
+func historyPath(name, value string) string { return pathOf("/history", nil, name, value) }
+
 // field is a parameter that a form sends along.
 type field struct{ Name, Value string }
 

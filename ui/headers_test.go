@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -34,6 +35,7 @@ func story(t *testing.T) (*world, string) {
 }
 
 func TestEveryLinkOfEveryPageIsGood(t *testing.T) {
+	t.Parallel()
 	w, _ := story(t)
 	for _, name := range []string{"ben", "eve"} {
 		p := w.as(name)
@@ -43,7 +45,7 @@ func TestEveryLinkOfEveryPageIsGood(t *testing.T) {
 		for len(todo) > 0 {
 			path := todo[0]
 			todo = todo[1:]
-			if seen[path] {
+			if seen[path] || ofReading(path, before) {
 				continue
 			}
 			seen[path] = true
@@ -58,6 +60,15 @@ func TestEveryLinkOfEveryPageIsGood(t *testing.T) {
 		w.settle()
 		requireOnlyAccess(t, w, before)
 	}
+}
+
+// ofReading reports whether a page is of a record that came with the reading, or
+// beyond it: each page that is read adds one, so that there would be no end.
+func ofReading(path string, before int) bool {
+	rest, ok := strings.CutPrefix(path, "/at/0/")
+	offset, _, _ := strings.Cut(rest, "/")
+	n, err := strconv.Atoi(offset)
+	return ok && err == nil && n >= before
 }
 
 // checkPage holds a page against what every page promises.

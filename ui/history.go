@@ -113,20 +113,24 @@ func (v *historyView) links(l lookup, p params, page projections.Page[projection
 	if first && l.to == "" {
 		v.Tail = l.path("/history")
 	}
-	switch next := fixed.path("/history", "before", page.Next); {
+	v.Older, v.On, v.Looked = onward(page, fixed.path("/history", "before", page.Next))
+}
+
+// onward says where a list goes on: older is its next page; where a page is not
+// full because it took too long to fill, on is that page instead, and looked says
+// how far this one came.
+func onward[T any](page projections.Page[T], next string) (older, on, looked string) {
+	switch {
 	case page.Next == "":
-	case page.Reached != (events.Position{}):
-		v.On = next
-	default:
-		v.Older = next
+		return "", "", ""
+	case page.Reached == (events.Position{}):
+		return next, "", ""
 	}
+	return "", next, "Looked back to " + clockDate(at(page.Reached)) + " UTC, and found no more so far."
 }
 
 // words says what a page without all its rows, or without any, means.
 func (v *historyView) words(page projections.Page[projections.Call], status projections.Status) {
-	if page.Reached != (events.Position{}) {
-		v.Looked = lookedBack(page.Reached)
-	}
 	switch {
 	case len(page.Items) > 0:
 	case v.On != "":
@@ -140,11 +144,6 @@ func (v *historyView) words(page projections.Page[projections.Call], status proj
 	default:
 		v.Empty = "No call is on record yet."
 	}
-}
-
-// lookedBack says how far a page looked that is not full.
-func lookedBack(p events.Position) string {
-	return "Looked back to " + clockDate(at(p)) + " UTC, and found no more so far."
 }
 
 // historyRows are calls in a list.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"time"
 
@@ -140,9 +139,9 @@ func (c *Console) card(ctx context.Context, id auth.Identity, titles map[string]
 	rest := q.Deadline.Sub(now)
 	asked := at(q.At)
 	v := cardView{
-		ID: q.RequestID, Href: requestPath(q.RequestID), Tool: light(visible.Line(q.Tool, 60), 400), Rule: visible.String(q.Rule),
-		Summary: light(c.summaryOf(ctx, q.Carrier, q.Arguments), 800), Agent: agentName(q.Call.Agent),
-		Title: light(c.sessionTitle(ctx, titles, q.Session), 400),
+		ID: q.RequestID, Href: requestPath(q.RequestID), Tool: slim(visible.Line(q.Tool, 60), 400), Rule: visible.String(q.Rule),
+		Summary: slim(c.summaryOf(ctx, q.Carrier, q.Arguments), 800), Agent: agentName(q.Call.Agent),
+		Title: slim(c.sessionTitle(ctx, titles, q.Session), 400),
 		Asked: asked, Deadline: q.Deadline.UTC(), Left: left(rest), Soon: rest < time.Minute, Percent: percent(rest, q.Deadline.Sub(asked)),
 	}
 	if q.Quorum > 1 {
@@ -152,17 +151,6 @@ func (c *Console) card(ctx context.Context, id auth.Identity, titles map[string]
 		v.Pick = visible.String(q.Tool) + ", asked " + clock(asked)
 	}
 	return v
-}
-
-// light cuts a line, visibly, where it would weigh more than some bytes of HTML:
-// a name of nothing but hidden characters is soon as heavy as a page.
-func light(spans []visible.Span, budget int) []visible.Span {
-	for i := range spans {
-		if visible.Cost(spans[:i+1]) > budget {
-			return append(spans[:i:i], visible.Span{Text: "…", Count: 1})
-		}
-	}
-	return spans
 }
 
 // titleLine is how much of a session's first query a line shows.
@@ -201,29 +189,10 @@ func (c *Console) idle(s projections.Status) idleView {
 
 func requestPath(id string) string { return "/requests/" + url.PathEscape(id) }
 
-// only refuses parameters that a page does not know, and repeated ones.
-func only(r *http.Request, known ...string) error {
-	q, err := url.ParseQuery(r.URL.RawQuery)
-	if err != nil {
-		return errQuery
-	}
-	for name, values := range q {
-		if len(values) != 1 || !slices.Contains(known, name) {
-			return errQuery
-		}
-	}
-	return nil
-}
-
 // moreWords leads to the newer ones.
 func moreWords(v queueView) string {
 	if v.Rest > 0 {
 		return "and " + group(v.Rest) + " more, newer ones"
 	}
 	return "newer ones"
-}
-
-// historyPath leads to the calls that a filter leaves.
-func historyPath(name, value string) string {
-	return "/history?" + url.Values{name: {value}}.Encode()
 }

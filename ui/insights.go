@@ -2,6 +2,7 @@ package ui
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"time"
@@ -9,6 +10,9 @@ import (
 	"github.com/countersign-dev/countersign/internal/auth"
 	"github.com/countersign-dev/countersign/projections"
 )
+
+// errSpan is for days that are none, or in the wrong order.
+var errSpan = fmt.Errorf("the days are not a span: write both as 2026-11-30, the first first, not more than %d days", projections.MaxSpan/(24*time.Hour))
 
 // insightsView is what came of calls, requests and reviewers in a span of time.
 type insightsView struct {
@@ -85,9 +89,6 @@ func (c *Console) insightsSpan(r *http.Request) (name string, from, until time.T
 	return "", from, until, errQuery
 }
 
-// errSpan is for days that are none, or in the wrong order.
-var errSpan = errors.New("the days are not a span: write both as 2026-11-30, the first first, not more than 400 days")
-
 func (c *Console) insights(w http.ResponseWriter, r *http.Request, id auth.Identity) error {
 	name, from, until, err := c.insightsSpan(r)
 	if err != nil {
@@ -126,7 +127,7 @@ func insightsOf(in projections.Insights, name string) insightsView {
 		v.Empty = "No tool was called in this time, and no request was decided. Look at a longer span, or let an agent work: each call is counted here when it ends."
 		return v
 	}
-	steps := joined31(in.Steps)
+	steps := joinedSteps(in.Steps)
 	v.Calls = columnsOf("calls", "Calls by how they ended", stepTitle(in.Step), outcomeSeries(nil), callColumns(steps, in.Step))
 	v.Waits, v.WaitWords = waitChart(in.TimeToDecide)
 	v.ends(in)

@@ -15,10 +15,11 @@ type steps struct {
 	calls       projections.Outcomes
 }
 
+// maxColumns is how many columns a chart has: the days of a month.
 const maxColumns = 31
 
-// joined31 joins neighbouring steps until there are at most 31.
-func joined31(in []projections.Interval) []steps {
+// joinedSteps joins neighbouring steps until there are at most maxColumns.
+func joinedSteps(in []projections.Interval) []steps {
 	each := max(1, (len(in)+maxColumns-1)/maxColumns)
 	var out []steps
 	for part := range slices.Chunk(in, each) {

@@ -24,7 +24,7 @@ func invalidWords(text []byte, err error) string {
 	where := inLine(text, int(e.ByteOffset))
 	within := ""
 	if e.JSONPointer != "" {
-		within = ", at " + visible.String(clean([]byte(e.JSONPointer), 200))
+		within = ", at " + visible.String(shortened([]byte(e.JSONPointer), 200))
 	}
 	switch {
 	case errors.Is(e.Err, jsontext.ErrDuplicateName):

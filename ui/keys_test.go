@@ -44,6 +44,7 @@ const focused = `document.activeElement.dataset?.key || document.activeElement.i
 
 // A reviewer's day by keyboard alone.
 func TestADayByKeyboard(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	w.log.SetNow(time.Now())
 	_, one := w.ask("s1", "Bash", `{"command":"ls"}`)
@@ -99,6 +100,7 @@ func TestADayByKeyboard(t *testing.T) {
 // U28: switched off no letter acts; switched on none acts in a field, on
 // auto-repeat, with a modifier or while a dialog is open.
 func TestU28ShortcutsActOnlyWhereTheyShould(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	w.log.SetNow(time.Now())
 	w.ask("s1", "Bash", `{"command":"ls"}`)

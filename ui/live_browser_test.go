@@ -53,6 +53,7 @@ func showsNone(t *testing.T, tab context.Context) { //nolint:revive // as above
 }
 
 func TestS12OneStreamForAllTabs(t *testing.T) {
+	t.Parallel()
 	const tabs = 8
 	reg := prometheus.NewRegistry()
 	w := newWorld(t, func(o *ui.Options) { o.Metrics = reg })
@@ -88,6 +89,7 @@ func TestS12OneStreamForAllTabs(t *testing.T) {
 // A tab that the browser has put to sleep while it reads for the others is
 // replaced when somebody looks at one of them.
 func TestS12AFrozenTabIsReplaced(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	w.log.SetNow(time.Now())
 	browser, _ := w.browser(t, "ben")
@@ -104,6 +106,7 @@ func TestS12AFrozenTabIsReplaced(t *testing.T) {
 }
 
 func TestS13AHiddenTabCountsAndIsFreshWhenShown(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	w.log.SetNow(time.Now())
 	browser, complaints := w.browser(t, "ben")
@@ -140,6 +143,7 @@ func (w *world) gated() (shut *atomic.Bool) {
 }
 
 func TestS14ALineThatIsDownIsSaid(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, func(o *ui.Options) { o.Heartbeat = 500 * time.Millisecond })
 	shut := w.gated()
 	w.log.SetNow(time.Now())
@@ -169,6 +173,7 @@ func TestS14ALineThatIsDownIsSaid(t *testing.T) {
 // A network that is gone does not say so: what is silent for longer than the
 // heartbeat allows counts as cut.
 func TestS14ASilentLineIsDown(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, func(o *ui.Options) { o.Heartbeat = 300 * time.Millisecond })
 	console, silent := w.console.Handler(), &atomic.Bool{}
 	w.server.Close()
@@ -193,6 +198,7 @@ func TestS14ASilentLineIsDown(t *testing.T) {
 
 // Who signs out elsewhere is told, and keeps what they typed.
 func TestS14WhoIsSignedOutIsTold(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, func(o *ui.Options) { o.Live.Check = 100 * time.Millisecond })
 	w.log.SetNow(time.Now())
 	_, q := w.ask("a", "Write", `{"path":"a"}`)

@@ -150,6 +150,7 @@ func TestS10AStreamEndsWithTheRightToIt(t *testing.T) {
 
 // The interval that is built in keeps the five seconds.
 func TestS10TheRightIsAskedForOftenEnough(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	ben := w.as("ben")
 	_, frames := ben.listen(t.Context(), "", nil)

@@ -17,6 +17,7 @@ const fakeNotices = `(window.notices = [], window.Notification = class {
 
 // A desktop notice is for whoever asked for it, and holds no arguments.
 func TestADesktopNoticeNamesToolAndAgentAlone(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	w.log.SetNow(time.Now())
 	ctx, complaints := w.browser(t, "ben")
@@ -41,6 +42,7 @@ func TestADesktopNoticeNamesToolAndAgentAlone(t *testing.T) {
 
 // U30: whatever comes, a screen reader hears of it at most every five seconds.
 func TestU30AnnouncementsAreFiveSecondsApart(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	w.log.SetNow(time.Now())
 	ctx, _ := w.browser(t, "ben")
@@ -58,6 +60,7 @@ func TestU30AnnouncementsAreFiveSecondsApart(t *testing.T) {
 
 // Several are chosen in the queue, also while it changes.
 func TestChoosingInALiveQueue(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	w.log.SetNow(time.Now())
 	_, one := w.ask("s1", "Bash", `{"command":"ls a"}`)

@@ -31,7 +31,7 @@ func paramsOf(r *http.Request, known ...string) (params, error) {
 	return strict(values, known)
 }
 
-// maxForm bounds the body of a form that holds a filter.
+// maxForm bounds the body of a form that holds no arguments.
 const maxForm = 64 << 10
 
 // formOf reads the parameters of a form that was posted, without those of its
@@ -47,11 +47,10 @@ func formOf(w http.ResponseWriter, r *http.Request, known ...string) (params, er
 func strict(values url.Values, known []string) (params, error) {
 	p := params{}
 	for name, list := range values {
+		err := once(name, list, known)
 		switch {
-		case !slices.Contains(known, name):
-			return nil, parameter(clip(name), "this page does not know it; it knows "+strings.Join(known, ", "))
-		case len(list) > 1:
-			return nil, parameter(name, fmt.Sprintf("it is there %d times; give it once", len(list)))
+		case err != nil:
+			return nil, err
 		case len(list[0]) > events.MaxNameBytes:
 			return nil, parameter(name, fmt.Sprintf("it has %d bytes; at most %d are allowed", len(list[0]), events.MaxNameBytes))
 		case !utf8.ValidString(list[0]):
@@ -61,6 +60,34 @@ func strict(values url.Values, known []string) (params, error) {
 		}
 	}
 	return p, nil
+}
+
+// only refuses parameters that a page does not know, and repeated ones. Their
+// values are the page's to judge: a cursor is longer than a name may be.
+func only(r *http.Request, known ...string) error {
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return errQuery
+	}
+	for name, list := range values {
+		if err := once(name, list, known); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// once fails where a parameter is none of those known, or there more than once.
+func once(name string, list, known []string) error {
+	switch {
+	case len(known) == 0:
+		return parameter(clip(name), "this page takes none")
+	case !slices.Contains(known, name):
+		return parameter(clip(name), "this page does not know it; it knows "+strings.Join(known, ", "))
+	case len(list) > 1:
+		return parameter(name, fmt.Sprintf("it is there %d times; give it once", len(list)))
+	}
+	return nil
 }
 
 // parameter says what is wrong with a parameter.

@@ -44,6 +44,12 @@ func placePath(p events.Position) string {
 	return "/at/" + strconv.FormatUint(uint64(p.Partition), 10) + "/" + strconv.FormatUint(p.Offset, 10)
 }
 
+// recordFile is the name under which a record's bytes are downloaded, without its
+// ending.
+func recordFile(p events.Position) string {
+	return "record-" + digits(uint64(p.Partition)) + "-" + digits(p.Offset)
+}
+
 // recordAt finds the record that a path names, for somebody who may see it.
 // What belongs to no session is for auditors.
 func (c *Console) recordAt(r *http.Request, id auth.Identity) (projections.Placed, fold.Record, error) {

@@ -86,7 +86,7 @@ func (c *Console) recordBytes(w http.ResponseWriter, r *http.Request, id auth.Id
 	if err != nil {
 		return err
 	}
-	name := "record-" + digits(uint64(placed.Partition)) + "-" + digits(placed.Offset)
+	name := recordFile(placed.Position())
 	switch of := r.PathValue("of"); {
 	case of == "payload":
 		refs := refsIn(record.Envelope.Data)

@@ -217,7 +217,7 @@ func (c *Console) requestState(w http.ResponseWriter, r *http.Request, id auth.I
 		return err
 	}
 	v := stateView{Digest: string(q.Digest), Href: requestPath(q.RequestID), Chip: requestChip(&q.Request, c.now())}
-	v.Who = visible.String(clean([]byte(q.Tool), 60)) + ", " + agentName(q.Call.Agent)
+	v.Who = visible.String(shortened([]byte(q.Tool), 60)) + ", " + agentName(q.Call.Agent)
 	if q.State != fold.Pending {
 		v.Words = c.endWords(r.Context(), c.names(), &q.Request)
 	}

@@ -86,7 +86,7 @@ func TestASearchThatStoppedGoesOn(t *testing.T) {
 	w := newWorld(t, nil)
 	run := w.log.Run("s1", "carla", "go")
 	w.log.Propose("s1", run, "b1", 0, "Read", `{"path":"abcdef"}`, events.EffectAllow)
-	for i := range 700 { // all that an index of three letters knows, and not the word
+	for i := range 1600 { // all that an index of three letters knows, and not the word
 		w.log.Propose("s1", run, "b2", i, "Read", `{"path":"abcd bcde cdef"}`, events.EffectAllow)
 	}
 	w.settle()

@@ -116,15 +116,15 @@ func (c *Console) sessionHead(ctx context.Context, n *names, s projections.Sessi
 	}
 	for _, name := range []string{s.Agent, s.Model} {
 		if name != "" {
-			h.Chips = append(h.Chips, clean([]byte(visible.String(name)), 60))
+			h.Chips = append(h.Chips, shortened([]byte(visible.String(name)), 60))
 		}
 	}
-	tokens, bypassed := c.used(ctx, s.ID)
-	if tokens > 0 {
-		h.Chips = append(h.Chips, group(tokens)+" tokens")
+	u := c.used(ctx, s.ID)
+	if u.tokens > 0 {
+		h.Chips = append(h.Chips, u.least+group(u.tokens)+" tokens")
 	}
-	if bypassed > 0 {
-		h.Bypass = "The calls of " + count(bypassed, "run", "runs") + " were free to run under a bypass."
+	if u.bypassed > 0 {
+		h.Bypass = "The calls of " + u.least + count(u.bypassed, "run", "runs") + " were free to run under a bypass."
 	}
 	if s.State == projections.SessionRunning || s.State == projections.SessionWaiting {
 		h.Live = "/session/live?id=" + url.QueryEscape(s.ID)
@@ -151,20 +151,29 @@ func sessionWords(asker string, s projections.Session, o projections.Totals) str
 	return strings.Join(words, " ")
 }
 
-// used is how many tokens the finished runs of a session used, and how many
-// runs a bypass freed from asking.
-func (c *Console) used(ctx context.Context, session string) (tokens int64, bypassed int) {
+// usage is what the finished runs of a session used.
+type usage struct {
+	tokens   int64
+	bypassed int    // runs that a bypass freed from asking
+	least    string // before a number that not all runs are in; "" where all are
+}
+
+// used adds up the runs of a session, as far as a page looks at them.
+func (c *Console) used(ctx context.Context, session string) (u usage) {
 	runs, err := c.views.Runs(ctx, session, maxRuns)
 	if err != nil {
 		c.logger.ErrorContext(ctx, "runs could not be read", "error", err.Error())
 	}
+	if len(runs) == maxRuns {
+		u.least = "at least "
+	}
 	for _, r := range runs {
 		if r.Finished != nil {
-			tokens += r.Finished.Usage.Total
+			u.tokens += r.Finished.Usage.Total
 		}
 		if r.Bypass != nil {
-			bypassed++
+			u.bypassed++
 		}
 	}
-	return tokens, bypassed
+	return u
 }

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"net/http"
 
-	"github.com/countersign-dev/countersign/events"
 	"github.com/countersign-dev/countersign/internal/auth"
 	"github.com/countersign-dev/countersign/projections"
 	"github.com/countersign-dev/countersign/ui/visible"
@@ -148,13 +147,7 @@ func (v *sessionsView) links(l sessionLookup, p params, page projections.Page[pr
 	} else if l.to == "" {
 		v.Tail = pathOf("/sessions", l.all())
 	}
-	switch next := pathOf("/sessions", l.fixed().all(), "before", page.Next); {
-	case page.Next == "":
-	case page.Reached != (events.Position{}):
-		v.Looked, v.On = lookedBack(page.Reached), next
-	default:
-		v.Older = next
-	}
+	v.Older, v.On, v.Looked = onward(page, pathOf("/sessions", l.fixed().all(), "before", page.Next))
 	switch {
 	case v.On != "":
 		v.Empty = "Nothing found so far."
@@ -206,7 +199,7 @@ func (c *Console) titleOf(ctx context.Context, s projections.Session, most int) 
 	if err != nil {
 		return visible.Line(missing(err), most)
 	}
-	return visible.Line(clean(b, 4*most), most)
+	return visible.Line(shortened(b, 4*most), most)
 }
 
 func sessionChip(s projections.Session) chip {

@@ -1,7 +1,7 @@
 package ui
 
 import (
-	"strings"
+	"unicode/utf8"
 
 	"github.com/countersign-dev/countersign/ui/visible"
 )
@@ -11,7 +11,7 @@ import (
 // with an ellipsis; the page of the thing shows all of it.
 func slim(spans []visible.Span, most int) []visible.Span {
 	for i, s := range spans {
-		n := weight(s)
+		n := visible.Cost(spans[i : i+1])
 		if n <= most {
 			most -= n
 			continue
@@ -28,16 +28,29 @@ func slim(spans []visible.Span, most int) []visible.Span {
 // slimText is the beginning of an ordinary text.
 func slimText(s string, most int) string {
 	for i, r := range s {
-		if most -= weight(visible.Span{Text: string(r)}); most < 0 {
+		if most -= visible.Cost([]visible.Span{{Text: string(r)}}); most < 0 {
 			return s[:i] + "…"
 		}
 	}
 	return s
 }
 
-// weight is how many bytes of HTML a span takes.
-func weight(s visible.Span) int {
-	var b strings.Builder
-	writeSpan(&b, s)
-	return b.Len()
+// shortened is a text of at most so many bytes; a cut ends with an ellipsis.
+func shortened(b []byte, most int) string {
+	if len(b) <= most {
+		return string(b)
+	}
+	return headOf(b, most) + "…"
+}
+
+// headOf is the beginning of a text, cut at a whole code point. What is not
+// UTF-8 stays in it, for package visible to show.
+func headOf(b []byte, most int) string {
+	if len(b) <= most {
+		return string(b)
+	}
+	for most > 0 && !utf8.RuneStart(b[most]) {
+		most--
+	}
+	return string(b[:most])
 }

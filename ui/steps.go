@@ -25,7 +25,7 @@ type stepView struct {
 	NotCounted         string
 	Href               string
 	Folded             []stepView // the records of which this is the sum
-	viewer             string     // who viewed something, where the record is that
+	viewer             string     // the id of who viewed something, where the record is that
 }
 
 // steps puts records of a session into plain words, one a record. Views by
@@ -132,14 +132,14 @@ func (t teller) say(ref *events.Ref) {
 	if err != nil {
 		b = []byte(missing(err))
 	}
-	t.v.Theirs = visible.Line(clean(b, 4*saidLine), saidLine)
+	t.v.Theirs = visible.Line(shortened(b, 4*saidLine), saidLine)
 }
 
 // access tells what somebody did to the record.
 func (t teller) access(e *events.Access) {
-	v, who := t.v, "Somebody"
+	v, who, id := t.v, "Somebody", "nobody who signed in"
 	if e.Actor != nil {
-		who = t.n.of(t.ctx, e.Actor.Person)
+		who, id = t.n.of(t.ctx, e.Actor.Person), e.Actor.Person
 	}
 	if e.Reason != "" {
 		v.Theirs = visible.Line(e.Reason, saidLine)
@@ -147,7 +147,7 @@ func (t teller) access(e *events.Access) {
 	refused := e.Outcome == events.AccessRefused
 	switch {
 	case e.Action == "view" && !refused:
-		v.Words, v.viewer = who+" viewed", who
+		v.Words, v.viewer = who+" viewed", id
 		v.Thing = visible.Line(t.resource(e.Resource), 80)
 		return
 	case e.Action == "decide" && refused:

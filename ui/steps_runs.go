@@ -49,7 +49,7 @@ func (t teller) spoken(e *events.RoundFinished) {
 	} else {
 		b = spoken(b)
 	}
-	t.v.Theirs = visible.Line(clean(b, 4*saidLine), saidLine)
+	t.v.Theirs = visible.Line(shortened(b, 4*saidLine), saidLine)
 }
 
 func (t teller) process(e events.Event) {

@@ -17,6 +17,7 @@ import (
 
 // Each posted decision is counted by what became of it.
 func TestPostedDecisionsAreCounted(t *testing.T) {
+	t.Parallel()
 	for result, c := range map[string]struct {
 		change func(*world, string, url.Values)
 		path   string

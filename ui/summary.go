@@ -2,7 +2,6 @@ package ui
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/countersign-dev/countersign/ui/visible"
@@ -28,12 +27,12 @@ const maxSummary = 400
 func summary(text []byte) string {
 	all, ok := members(text)
 	if !ok {
-		return clean(text, maxSummary)
+		return shortened(text, maxSummary)
 	}
 	if s, ok := shaped(all); ok {
-		return clean([]byte(s), maxSummary)
+		return shortened([]byte(s), maxSummary)
 	}
-	return clean([]byte(scalars(all, text)), maxSummary)
+	return shortened([]byte(scalars(all, text)), maxSummary)
 }
 
 // shaped writes the calls whose shape is known: a command, a write, an edit.
@@ -72,7 +71,7 @@ func firstLine(command string) string {
 	if rest == 0 {
 		return skipped + lines[at]
 	}
-	return skipped + clean([]byte(lines[at]), maxSummary-60) + " … +" + strconv.Itoa(rest) + " " + plural(rest, "line", "lines")
+	return skipped + shortened([]byte(lines[at]), maxSummary-60) + " … +" + count(rest, "line", "lines")
 }
 
 // scalars are the arguments that are no objects or lists: the most telling ones
@@ -101,7 +100,7 @@ func scalars(all []argument, text []byte) string {
 			s = string(m.Value)
 		}
 		if len(all) > 1 || !slices.Contains(telling(), m.Name) {
-			s = clean([]byte(m.Name), 60) + ": " + s
+			s = shortened([]byte(m.Name), 60) + ": " + s
 		}
 		parts = append(parts, s)
 		size += len(s)

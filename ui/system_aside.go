@@ -58,6 +58,6 @@ func (c *Console) asideDownload(w http.ResponseWriter, r *http.Request, id auth.
 	if err != nil {
 		return err
 	}
-	download(w, "record-"+strconv.FormatUint(uint64(a.At.Partition), 10)+"-"+strconv.FormatUint(a.At.Offset, 10)+".bin", a.Raw)
+	download(w, recordFile(a.At)+".bin", a.Raw)
 	return nil
 }

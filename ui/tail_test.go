@@ -13,6 +13,7 @@ import (
 
 // Where new rows come, and where not.
 func TestOnlyAFirstPageIsFollowed(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	w.calls(60)
 	eve := w.as("eve")
@@ -30,6 +31,7 @@ func TestOnlyAFirstPageIsFollowed(t *testing.T) {
 // New calls are offered, and come in by themselves only while somebody follows
 // and is not at the table; what is there is kept as it stands.
 func TestU27TheTailNeverMovesWhatSomebodyReads(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	w.log.SetNow(time.Now())
 	w.calls(3)
@@ -92,6 +94,7 @@ func TestU27TheTailNeverMovesWhatSomebodyReads(t *testing.T) {
 
 // A call that a filter does not fit any more is marked, and stays.
 func TestACallThatLeavesTheListIsMarked(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	w.log.SetNow(time.Now())
 	_, q := w.ask("s1", "Bash", `{}`)
@@ -105,6 +108,7 @@ func TestACallThatLeavesTheListIsMarked(t *testing.T) {
 
 // The list of sessions tells how each stands.
 func TestSessionsTellHowTheyStand(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	w.log.SetNow(time.Now())
 	_, q := w.ask("s1", "Bash", `{}`)
@@ -121,6 +125,7 @@ func TestSessionsTellHowTheyStand(t *testing.T) {
 
 // The first call of a filter comes into a page that was empty.
 func TestTheFirstCallComesIntoAnEmptyHistory(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	w.log.SetNow(time.Now())
 	ctx, complaints := w.browser(t, "eve")

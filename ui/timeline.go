@@ -2,7 +2,6 @@ package ui
 
 import (
 	"context"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -67,7 +66,7 @@ func (c *Console) timeline(ctx context.Context, n *names, s projections.Session)
 	if err != nil {
 		return timelineView{}, err
 	}
-	v := timelineView{All: "/history?" + url.Values{"session": {s.ID}}.Encode()}
+	v := timelineView{All: historyPath("session", s.ID)}
 	calls := page.Items
 	slices.Reverse(calls)
 	lanes := c.runLanes(ctx, n, s, calls, page.Next == "")

@@ -10,7 +10,7 @@ import (
 	"github.com/countersign-dev/countersign/ui/visible"
 )
 
-// maxRuns is how many runs of a session a page looks at.
+// maxRuns is how many runs of a session a page looks at: the first ones.
 const maxRuns = 500
 
 // runLanes are the runs that a timeline draws: those of its calls, and where
@@ -30,6 +30,12 @@ func (c *Console) runLanes(ctx context.Context, n *names, s projections.Session,
 		if len(of[r.ID]) > 0 || all && i >= len(runs)-maxLanes {
 			lanes = append(lanes, c.runLane(ctx, n, r, of[r.ID]))
 		}
+		delete(of, r.ID)
+	}
+	for id, calls := range of { // of runs beyond the first ones; the caller sorts
+		if r, err := c.views.RunOf(ctx, s.ID, id); err == nil {
+			lanes = append(lanes, c.runLane(ctx, n, r, calls))
+		}
 	}
 	return lanes
 }
@@ -45,7 +51,7 @@ func (c *Console) runLane(ctx context.Context, n *names, r projections.Run, call
 		Times: words + span(end.Sub(at(r.At))),
 	}}
 	if b, err := c.views.Text(ctx, r.EventID, r.Query); err == nil {
-		l.view.Summary = visible.Line(clean(b, 400), 120)
+		l.view.Summary = visible.Line(shortened(b, 400), 120)
 	}
 	l.bars = c.modelBars(ctx, r, calls, end)
 	return l

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -77,7 +78,7 @@ func (c *Console) tools(w http.ResponseWriter, r *http.Request, id auth.Identity
 	if err := only(r, "from"); err != nil {
 		return err
 	}
-	from, err := strconv.Atoi(valueOr(r, "from", "0"))
+	from, err := strconv.Atoi(cmp.Or(r.URL.Query().Get("from"), "0"))
 	if err != nil || from < 0 {
 		return errQuery
 	}
@@ -106,13 +107,6 @@ func (c *Console) tools(w http.ResponseWriter, r *http.Request, id auth.Identity
 		v.Rows = append(v.Rows, row)
 	}
 	return c.page(w, r, http.StatusOK, c.shell(id, "Tools", "/tools"), toolsPage(v))
-}
-
-func valueOr(r *http.Request, name, otherwise string) string {
-	if q := r.URL.Query(); q.Has(name) {
-		return q.Get(name)
-	}
-	return otherwise
 }
 
 // defined is what a recorded definition says of a tool.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/url"
 
 	"github.com/go-json-experiment/json"
 
@@ -55,7 +54,7 @@ func (c *Console) tool(w http.ResponseWriter, r *http.Request, id auth.Identity)
 		return err
 	}
 	v := toolView{
-		Name: visible.Line(name, 100), Notes: visible.NameNotes(name), History: "/history?" + url.Values{"tool": {name}}.Encode(),
+		Name: visible.Line(name, 100), Notes: visible.NameNotes(name), History: historyPath("tool", name),
 		Definitions: definitionRows(list),
 	}
 	called := v.count(stats, name)

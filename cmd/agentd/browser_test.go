@@ -101,10 +101,16 @@ func (b *browser) open(address string) {
 // leave clicks on what leads to another page, and returns that page's status.
 func (b *browser) leave(selector string) int {
 	b.t.Helper()
+	return b.leaves(chromedp.Click(chromedp.CSS(selector)))
+}
+
+// leaves does what leads to another page, and returns that page's status.
+func (b *browser) leaves(by chromedp.Action[chromedp.Void]) int {
+	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
-	response, err := chromedp.RunResponse(ctx, chromedp.Click(chromedp.CSS(selector)))
-	require.NoError(b.t, err, "click %s", selector)
+	response, err := chromedp.RunResponse(ctx, by)
+	require.NoError(b.t, err, "on %s", b.body())
 	return int(response.Status)
 }
 

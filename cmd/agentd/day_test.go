@@ -16,35 +16,25 @@ import (
 // it.
 func TestAWholeDayByKeyboard(t *testing.T) {
 	d := newDay(t)
-	steps := []struct {
-		name string
-		do   func(*day)
-	}{
-		{"sign in", (*day).signIn},
-		{"move in the queue", (*day).move},
-		{"change and approve", (*day).change},
-		{"read all of it and approve", (*day).read},
-		{"type, and hold keys down", (*day).fields},
-		{"decline", (*day).decline},
-		{"decide two together", (*day).together},
-		{"search", (*day).search},
-		{"filter, open a call, go back", (*day).filter},
-		{"look back at a session", (*day).session},
-		{"look at tools", (*day).tools},
-		{"insights", (*day).insights},
-		{"access", (*day).access},
-		{"system", (*day).system},
-		{"ask for help", (*day).help},
-		{"switch shortcuts off and on", (*day).without},
-		{"sign out", (*day).signOut},
-	}
-	for _, s := range steps {
-		require.True(t, t.Run(s.name, func(t *testing.T) {
-			d.t, d.browser.t, d.home.t = t, t, t
-			s.do(d)
-		}), "the day ends here")
-	}
-	d.t, d.browser.t = t, t
+	d.goThrough(t, []step{
+		{"sign in", d.signIn},
+		{"move in the queue", d.move},
+		{"change and approve", d.change},
+		{"read all of it and approve", d.read},
+		{"type, and hold keys down", d.fields},
+		{"decline", d.decline},
+		{"decide two together", d.together},
+		{"search", d.search},
+		{"filter, open a call, go back", d.filter},
+		{"look back at a session", d.session},
+		{"look at tools", d.tools},
+		{"insights", d.insights},
+		{"access", d.access},
+		{"system", d.system},
+		{"ask for help", d.help},
+		{"switch shortcuts off and on", d.without},
+		{"sign out", d.signOut},
+	})
 	require.Empty(t, d.browser.complained(), "console errors, or violations of the Content-Security-Policy")
 }
 
@@ -61,6 +51,25 @@ type day struct {
 
 // longLines is as many as make a text that is folded away.
 const longLines = 700
+
+// step is a part of a day. Each needs those before it.
+type step struct {
+	name string
+	do   func()
+}
+
+// goThrough takes the steps of a day.
+func (d *day) goThrough(t *testing.T, steps []step) {
+	t.Helper()
+	within := func(t *testing.T) { d.t, d.browser.t, d.home.t, d.agentd.t = t, t, t, t } //nolint:thelper // it helps nothing itself
+	for _, s := range steps {
+		require.True(t, t.Run(s.name, func(t *testing.T) {
+			within(t)
+			s.do()
+		}), "the day ends here")
+	}
+	within(t)
+}
 
 func newDay(t *testing.T) *day {
 	t.Helper()
@@ -127,6 +136,8 @@ func (d *day) change() {
 	b.press(kb.Enter)
 	b.at("/requests/" + d.write + "/change")
 	require.Contains(d.t, b.text(".diff"), "as the reviewer wants it")
+	b.tabTo(".decide input[name=comment]")
+	b.press("mine" + kb.Enter + kb.Escape)
 	require.NoFileExists(d.t, d.home.path("workspace", "note.txt"), "nothing is decided yet")
 	b.press("a")
 	b.on(".decide button[value=approve_and_modify]")
@@ -199,7 +210,8 @@ func (d *day) fields() {
 // waits holds how many requests wait, as the server has it.
 func (d *day) waits(n int) {
 	d.t.Helper()
-	d.browser.until(`fetch("/inbox/queue").then(r => r.text()).then(t => globalThis.asked = t) && (globalThis.asked || "").includes('data-total="` + string(rune('0'+n)) + `"')`)
+	const total = `fetch("/inbox/queue").then(r => r.text()).then(t => Number(/data-total="(\d+)"/.exec(t)[1]))`
+	require.Equal(d.t, n, value(d.browser, chromedp.Evaluate[int](total, chromedp.EvalAwaitPromise)))
 }
 
 func (d *day) decline() {
@@ -241,157 +253,4 @@ func (d *day) together() {
 	b.press(kb.Enter)
 	b.at("/inbox")
 	d.waits(1)
-}
-
-func (d *day) search() {
-	b := d.browser
-	b.press("/")
-	b.on("#search")
-	b.press("reviewer wants" + kb.Enter)
-	b.at("/history?q=reviewer+wants")
-	require.Equal(d.t, "reviewer", b.text("td mark"))
-	b.tabTo(".filter") // what narrows the list, and the way to be rid of it
-	b.press(kb.Enter)
-	b.until(`location.pathname === "/history" && location.search === "" && document.body.dataset.keys`)
-}
-
-func (d *day) filter() {
-	b := d.browser
-	b.tabTo("select[name=tool]")
-	b.press("Bash")
-	b.tabTo("details.more > summary")
-	b.press(kb.Enter)
-	b.tabTo("select[name=decider]")
-	b.tabTo(".filters > button")
-	b.press(kb.Enter)
-	b.at("/history")
-	b.until(`new URLSearchParams(location.search).get("tool") === "Bash"`)
-	require.Equal(d.t, "1", b.ask(`String(document.querySelectorAll("tbody tr").length)`))
-	list := b.location()
-	b.tabTo(`tbody a[href^="/call"]`)
-	b.press(kb.Enter)
-	b.at("/call")
-	require.Contains(d.t, b.text("#main"), "rm -rf .")
-	b.do(chromedp.NavigateBack()) // the browser's own key: pages do not get it
-	b.at(list)
-}
-
-// goes presses g and a letter.
-func (d *day) goes(letter, path string) {
-	d.t.Helper()
-	d.browser.press("g" + letter)
-	d.browser.at(path)
-	require.Equal(d.t, path, d.browser.ask(`document.querySelector(".rail [aria-current]").getAttribute("href")`))
-}
-
-func (d *day) session() {
-	b := d.browser
-	d.goes("s", "/sessions")
-	b.tabTo(`tbody a[href^="/session"]`)
-	b.press(kb.Enter)
-	b.at("/session")
-	b.tabTo(".lanes a")
-	b.press(kb.Enter)
-	b.at("/call")
-}
-
-func (d *day) tools() {
-	b := d.browser
-	d.goes("t", "/tools")
-	b.tabTo(`tbody a[href^="/tools"]`)
-	b.press(kb.Enter)
-	b.at("/tools/view")
-	b.tabTo(`a[href^="/history"]`)
-	b.press(kb.Enter)
-	b.at("/history")
-}
-
-func (d *day) insights() {
-	b := d.browser
-	d.goes("n", "/insights")
-	b.tabTo(`a[href*="24h"]`)
-	b.press(kb.Enter)
-	b.at("/insights?span=24h")
-	require.Equal(d.t, "24 hours", b.text(`#main [aria-current]`))
-	b.tabTo("input[name=to]")
-	b.tabTo(".spans button")
-	b.press(kb.Enter)
-	b.at("/insights?from=")
-}
-
-func (d *day) access() {
-	b := d.browser
-	d.goes("a", "/access")
-	b.tabTo("select[name=action]")
-	b.press(kb.ArrowDown)
-	b.tabTo(".filters > button")
-	b.press(kb.Enter)
-	b.at("/access?")
-	b.tabTo(".active .all")
-	b.press(kb.Enter)
-	b.until(`location.search === "" && document.body.dataset.keys`)
-}
-
-func (d *day) system() {
-	b := d.browser
-	d.goes("y", "/system")
-	b.tabTo("#main details > summary")
-	b.press(kb.Enter)
-	b.until(`document.activeElement.parentElement.open`)
-	b.tabTo(`a[href="/docs/runbooks"]`)
-	b.press(kb.Enter)
-	b.at("/docs/runbooks")
-}
-
-func (d *day) help() {
-	b := d.browser
-	d.goes("i", "/inbox")
-	b.press("j")
-	b.on(".card")
-	from := b.focus().What
-	b.press("?")
-	b.until(`document.querySelector("dialog#help[open]")?.contains(document.activeElement)`)
-	b.plain(b.focus())
-	b.press("jadxeu/gs")
-	for range 6 {
-		b.press(kb.Tab)
-		b.until(`document.activeElement === document.body || document.querySelector("#help").contains(document.activeElement)`)
-	}
-	require.Equal(d.t, "/inbox", b.location(), "a dialog is open")
-	b.press(kb.Escape)
-	b.until(`!document.querySelector("dialog[open]")`)
-	require.Equal(d.t, from, b.focus().What, "the focus is back where it was")
-	b.on(".card")
-}
-
-func (d *day) without() {
-	b := d.browser
-	b.press("?")
-	b.until(`document.querySelector("dialog[open]")?.contains(document.activeElement)`)
-	b.tabTo("#help [data-keys-switch]")
-	b.press(" ")
-	b.until(`document.body.dataset.keys === "off"`)
-	b.press(kb.Escape)
-	b.on(".card")
-	from := b.focus().What
-	b.press("jkaaddeexx?u/gsgh")
-	require.Equal(d.t, from, b.focus().What, "switched off no letter acts")
-	require.Equal(d.t, "/inbox", b.location())
-	d.waits(1)
-	b.tabTo(`a[href="/keys"]`)
-	b.press(kb.Enter)
-	b.at("/keys")
-	b.tabTo("[data-keys-switch]")
-	b.press(kb.Enter)
-	b.until(`document.body.dataset.keys === "on"`)
-	d.goes("h", "/history")
-}
-
-func (d *day) signOut() {
-	b := d.browser
-	b.tabTo(".who button")
-	b.press(kb.Enter)
-	b.until(`location.pathname === "/sign-in"`)
-	b.open(d.agentd.console() + "/history")
-	b.until(`location.pathname === "/sign-in" || document.querySelector('a[href^="/sign-in"]')`)
 }

@@ -95,17 +95,20 @@ const ofFocus = `(() => {
 	const e = document.activeElement;
 	const drawn = (e) => { const s = getComputedStyle(e); return s.outlineStyle !== "none" && parseFloat(s.outlineWidth) >= 2; };
 	const boxes = [...e.getClientRects()];
-	const box = boxes[0] || e.getBoundingClientRect();
+	const whole = boxes[0] || e.getBoundingClientRect();
+	const large = whole.height > innerHeight * 0.4, top0 = large ? Math.max(0, whole.top) : whole.top;
+	const box = {left: whole.left, width: whole.width, top: top0, height: (large ? Math.min(innerHeight, whole.bottom) : whole.bottom) - top0};
 	let seen = 0, top = "";
 	for (let i = 0; i < 5; i++) for (let j = 0; j < 5; j++) {
 		const hit = document.elementFromPoint(box.left + box.width * (1 + 2 * i) / 10, box.top + box.height * (1 + 2 * j) / 10);
 		if (hit && (e.contains(hit) || hit.contains(e) || hit.matches("label") && hit.control === e)) seen++;
 		else top = hit ? hit.tagName + "." + (hit.className.baseVal ?? hit.className) + "#" + hit.id : "outside of the window";
 	}
+	if (seen < 25) top += " (window " + innerWidth + "×" + innerHeight + " at " + Math.round(scrollY) + ", box " + [box.left, box.top, box.width, box.height].map(Math.round) + ")";
 	return {
 		what: e === document.body ? "BODY" : e.id || e.dataset.key || e.getAttribute("href") || e.name || e.textContent.trim().slice(0, 40),
 		tag: e.tagName, ring: drawn(e) || !!e.closest(".search") && drawn(e.closest(".search")),
-		seen: box.height > innerHeight * 0.4 ? (seen > 0 ? 1 : 0) : seen / 25, top,
+		seen: large ? (seen > 0 ? 1 : 0) : seen / 25, top,
 		place: (globalThis.stops || []).indexOf(e),
 	};
 })()`

@@ -31,7 +31,7 @@ func (c command) rebuild() error {
 		return fmt.Errorf("%w: agentd rebuild works on a data directory; this configuration keeps nothing in one", errUsage)
 	}
 	p := &progress{out: c.stdout, began: time.Now()}
-	err = askForRebuild(c.ctx, filepath.Join(cfg.DataDir, "control.sock"), p)
+	err = askForRebuild(c.ctx, filepath.Join(cfg.DataDir, socketName), p)
 	if nobodyListens(err) {
 		err = rebuildHere(c.ctx, cfg.DataDir, p)
 	}

@@ -24,7 +24,7 @@ func (c command) signIn() error {
 	if err != nil || done {
 		return err
 	}
-	link, err := askForLink(c.ctx, filepath.Join(cfg.DataDir, "control.sock"))
+	link, err := askForLink(c.ctx, filepath.Join(cfg.DataDir, socketName))
 	if err != nil {
 		return err
 	}

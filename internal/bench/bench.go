@@ -20,8 +20,8 @@ type Options struct {
 	Only []string
 	// Rounds is how often ours and the limit take turns; 0 means 5.
 	Rounds int
-	// Events is the size of the journal that agentd starts with; 0 means
-	// 1,000,000.
+	// Events is the size of the journal that agentd starts with, and of the log
+	// under the views; 0 means 1,000,000 and 200,000.
 	Events int
 	// Views makes part boot wait until the views are built, which takes minutes,
 	// and tell how long it took.
@@ -39,6 +39,7 @@ type Options struct {
 type bench struct {
 	o       Options
 	folders int
+	log     *viewLog // nil: not generated yet
 }
 
 // part is a group of rows.
@@ -55,6 +56,9 @@ func parts() []part {
 		{"boot", (*bench).measureBoot},
 		{"memory", (*bench).measureMemory},
 		{"streams", (*bench).measureStreams},
+		{"rebuild", (*bench).measureRebuild},
+		{"pages", (*bench).measurePages},
+		{"searches", (*bench).measureSearches},
 	}
 }
 
@@ -63,9 +67,6 @@ func parts() []part {
 func Run(ctx context.Context, o Options) (err error) {
 	if o.Rounds == 0 {
 		o.Rounds = 5
-	}
-	if o.Events == 0 {
-		o.Events = 1_000_000
 	}
 	if o.Pending == 0 {
 		o.Pending = 10_000
@@ -77,6 +78,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	o.Dir = dir
 	b := &bench{o: o}
+	defer func() { err = errors.Join(err, b.log.close()) }()
 	for _, p := range parts() {
 		if len(o.Only) > 0 && !slices.Contains(o.Only, p.name) {
 			continue

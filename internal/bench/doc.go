@@ -20,7 +20,10 @@
 //   - boot: the real agentd on a generated journal, as a process;
 //   - memory: that process idle, with thousands of calls that wait, and with a
 //     thousand clients that read streams on top;
-//   - streams: from an append until a thousand browsers know of it.
+//   - streams: from an append until a thousand browsers know of it;
+//   - rebuild: all views of a generated log, search included;
+//   - pages: each page of the console on such a log, over TCP;
+//   - searches: a list of them, from rare words to what stands nowhere.
 //
 // Nothing here asserts a time: a busy machine must not fail a build.
 package bench

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -32,16 +33,29 @@ func machine() string {
 }
 
 // resident is what a process holds in memory, in MB (10^6 bytes).
-func resident(pid int) (float64, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0, fmt.Errorf("resident memory is read from /proc: %w", err)
+func resident(pid int) (float64, error) { return memoryOf(strconv.Itoa(pid), "VmRSS") }
+
+// peakSince is the most that this process held in memory since it was asked
+// last, in MB; 0 where the system does not tell.
+func peakSince() float64 {
+	most, err := memoryOf("self", "VmHWM")
+	if err != nil || os.WriteFile("/proc/self/clear_refs", []byte("5"), 0o200) != nil {
+		return 0
 	}
-	for line := range strings.Lines(string(text)) {
+	return most
+}
+
+// memoryOf reads a line of a process's status, in MB.
+func memoryOf(process, line string) (float64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%s/status", process))
+	if err != nil {
+		return 0, fmt.Errorf("memory is read from /proc: %w", err)
+	}
+	for l := range strings.Lines(string(text)) {
 		var kib float64
-		if n, _ := fmt.Sscanf(line, "VmRSS: %f kB", &kib); n == 1 {
+		if n, _ := fmt.Sscanf(l, line+": %f kB", &kib); n == 1 {
 			return kib * 1024 / 1e6, nil
 		}
 	}
-	return 0, fmt.Errorf("/proc/%d/status does not tell VmRSS", pid)
+	return 0, fmt.Errorf("/proc/%s/status does not tell %s", process, line)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/countersign-dev/countersign/internal/auth"
@@ -20,10 +21,15 @@ type consoleServer struct {
 }
 
 func newConsole(ctx context.Context, h *house) (*consoleServer, error) {
-	console, err := ui.New(ui.Options{
+	return serveConsole(ctx, ui.Options{
 		Views: h.views, Decider: nobody{}, Recorder: recorder{h.cs}, Auth: h.auth, Site: auth.Site{}, MaxStreams: 4 * sseClients,
 		Declined: func(name, comment string) string { return name + comment },
 	})
+}
+
+// serveConsole serves a console, and beside it, at /echo, n bare bytes.
+func serveConsole(ctx context.Context, o ui.Options) (*consoleServer, error) {
+	console, err := ui.New(o)
 	if err != nil {
 		return nil, err
 	}
@@ -31,10 +37,23 @@ func newConsole(ctx context.Context, h *house) (*consoleServer, error) {
 	if err != nil {
 		return nil, err
 	}
+	mux := http.NewServeMux()
+	mux.Handle("/", console.Handler())
+	mux.HandleFunc("/echo", bareBytes)
 	s := &consoleServer{console: console, addr: l.Addr().String(), served: make(chan error, 1)}
-	s.server = &http.Server{Handler: console.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	s.server = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	go func() { s.served <- s.server.Serve(l) }()
 	return s, nil
+}
+
+// bareBytes is the least that a server of pages does.
+func bareBytes(w http.ResponseWriter, r *http.Request) {
+	n, err := strconv.Atoi(r.FormValue("n"))
+	if err != nil {
+		http.Error(w, "n is not a number", http.StatusBadRequest)
+		return
+	}
+	_, _ = w.Write(make([]byte, n)) // who does not read it, sees that
 }
 
 func (s *consoleServer) close() error {

@@ -44,7 +44,7 @@ func (f *filler) fill(ctx context.Context) error {
 	telling, enough := context.WithCancelCause(making)
 	group.Go(func() error {
 		defer close(jobs)
-		return f.tell(telling, jobs)
+		return f.tell(telling, group, jobs)
 	})
 	group.Go(func() error {
 		defer close(batches)
@@ -58,8 +58,9 @@ func (f *filler) fill(ctx context.Context) error {
 	return f.sign(ctx)
 }
 
-// tell starts workers until there are enough sessions.
-func (f *filler) tell(ctx context.Context, jobs chan<- chan told) error {
+// tell starts workers, which the group waits for, until there are enough
+// sessions.
+func (f *filler) tell(ctx context.Context, workers *errgroup.Group, jobs chan<- chan told) error {
 	for no := 0; no < f.world.sessionsAtMost(); no += jobSessions {
 		job := make(chan told, 1)
 		select {
@@ -71,7 +72,10 @@ func (f *filler) tell(ctx context.Context, jobs chan<- chan told) error {
 			return context.Cause(ctx)
 		}
 		from, to := no, min(no+jobSessions, f.world.sessionsAtMost())
-		go func() { job <- f.world.tellSome(from, to) }() // ends by itself, soon
+		workers.Go(func() error {
+			job <- f.world.tellSome(from, to) // there is room; a failure is told in its turn
+			return nil
+		})
 	}
 	return nil
 }

@@ -20,6 +20,9 @@ const (
 	appendError     = "error"
 )
 
+// perSecond is how many units of log time a second has.
+const perSecond = 1e6
+
 // metrics are the journal's instruments. An append is measured in the goroutine
 // of its caller, never in the writer's.
 type metrics struct {
@@ -46,7 +49,7 @@ func (j *Journal) readings() []prometheus.Collector {
 		}),
 		instruments.Read("countersign_event_log_head_timestamp_seconds", "Log time of the newest record; absent while there is none.", func() (float64, bool) {
 			n, at := j.end()
-			return float64(at) / 1e6, n > 0
+			return float64(at) / perSecond, n > 0
 		}),
 	}
 	if j.o.Memory || j.o.ReadOnly {

@@ -47,8 +47,8 @@ func (c connector) configure(conn *sqlite3.SQLiteConn) error {
 func (c connector) pragmas() []string {
 	p := []string{
 		busyTimeout,
-		fmt.Sprintf("cache_size = -%d", cmp.Or(c.o.CacheKiB, 8192)),
-		"temp_store = MEMORY",
+		fmt.Sprintf("cache_size = -%d", cmp.Or(c.o.CacheKiB, 2048)),
+		"temp_store = " + c.tempStore(),
 		"foreign_keys = ON",
 		"trusted_schema = OFF",
 	}
@@ -67,6 +67,15 @@ func (c connector) pragmas() []string {
 		p = append(p, fmt.Sprintf("wal_autocheckpoint = %d", max(c.o.CheckpointPages, 0)))
 	}
 	return p
+}
+
+// tempStore is where a sort goes that has no room in the page cache. In a file
+// that is being made, sorts are as large as its tables.
+func (c connector) tempStore() string {
+	if c.o.Bulk {
+		return "FILE"
+	}
+	return "MEMORY"
 }
 
 // assert reads back what durability and search stand on: a pragma that SQLite

@@ -25,6 +25,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"path/filepath"
 )
 
 // Synchronous is how a commit waits for the disk (PRAGMA synchronous).
@@ -45,16 +46,17 @@ type Options struct {
 	Synchronous Synchronous
 	ReadOnly    bool // open Read alone; the file must exist and is not changed
 	Readers     int  // most connections of Read; 0: 4
-	CacheKiB    int  // page cache of each connection; 0: 8192
+	CacheKiB    int  // page cache of each connection; 0: 2048
 	PageBytes   int  // page size of a new file; 0: 4096
 	// CheckpointPages is the length of the write-ahead log at which a commit
 	// also copies it into the file; 0: SQLite's own 1000; negative: never, the
 	// owner calls Checkpoint.
 	CheckpointPages int
 	// Bulk is for a file that is being made and that nobody else opens: no
-	// write-ahead log, what a rollback needs is kept in memory, and Synchronous
-	// is Off. A process that dies leaves a file that is good for nothing; once it
-	// is made, close it, and open it as any other.
+	// write-ahead log, what a rollback needs is kept in memory, large sorts go to
+	// files in its folder, and Synchronous is Off. A process that dies leaves a
+	// file that is good for nothing; once it is made, close it, and open it as any
+	// other.
 	Bulk bool
 }
 
@@ -78,6 +80,7 @@ func Open(ctx context.Context, path string, o Options) (*DB, error) {
 	want := "wal"
 	if o.Bulk {
 		want, o.Synchronous = "memory", Off
+		sortIn(filepath.Dir(path))
 	}
 	db := &DB{
 		Write: pool(connector{dsn: dsn(path, "rw", "immediate"), o: o, want: want}, 1),

@@ -125,5 +125,5 @@ CREATE TABLE texts (id INTEGER PRIMARY KEY, place INTEGER NOT NULL, kind INTEGER
 
 -- Which grams a text has, by texts.id: see grams.go. The text itself is in the
 -- journal alone, and what is found is held against it.
-CREATE VIRTUAL TABLE grams USING fts5(text, detail = 'none', content = '', contentless_delete = 1,
+CREATE VIRTUAL TABLE grams USING fts5(text, detail = 'none', content = '', columnsize = 0,
     tokenize = 'ascii tokenchars ''!"#$%&''''()*+,-./:;<=>?@[\]^_`{|}~''');

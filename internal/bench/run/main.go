@@ -32,7 +32,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
 	fs.StringVar(&only, "only", "", "comma-separated `parts`: "+bench.PartNames())
 	fs.IntVar(&o.Rounds, "rounds", 5, "how often ours and the limit take turns")
-	fs.IntVar(&o.Events, "events", 1_000_000, "size of the journal that agentd starts with")
+	fs.IntVar(&o.Events, "events", 0, "size of the logs that agentd starts with and that views are made of (default 1000000 and 200000)")
 	fs.BoolVar(&o.Views, "views", false, "wait until the views are built, which takes minutes")
 	fs.IntVar(&o.Pending, "pending", 10_000, "how many calls wait for people")
 	fs.StringVar(&o.Agentd, "agentd", "", "the `program`; built if not given")
