@@ -50,7 +50,7 @@ func openFile(ctx context.Context, path string) (*sqlite.DB, error) {
 	} else {
 		// Normal: a power failure may lose the last commits, which are then
 		// derived again; it does not damage the file.
-		db, err = sqlite.Open(ctx, path, sqlite.Options{Synchronous: sqlite.Normal})
+		db, err = sqlite.Open(ctx, path, sqlite.Options{Synchronous: sqlite.Normal, CacheKiB: 2048})
 	}
 	if err != nil {
 		return nil, err

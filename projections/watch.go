@@ -57,7 +57,13 @@ func (d *delta) watch(ctx context.Context, r folded, source Source) error {
 		}
 		return nil
 	}
-	if r.Event == nil || r.session == nil {
+	if r.Event == nil {
+		return nil
+	}
+	if r.session == nil {
+		if e, ok := r.Event.(*events.ToolStarted); ok { // no fold has it, so nothing warrants it
+			d.find(r, e.CallKey, wrong{ExecutedWithoutApproval, "a start that names no session"})
+		}
 		return nil
 	}
 	switch e := r.Event.(type) {
@@ -91,12 +97,26 @@ func (d *delta) find(r folded, key events.CallKey, w wrong) {
 	if w.invariant == "" {
 		return
 	}
-	d.watched.found = append(d.watched.found, finding{
-		Violation: Violation{
-			At: r.Position, Session: r.Envelope.SessionID, Key: key, Invariant: w.invariant, EventID: r.Envelope.ID, Detail: w.detail,
-		},
-		about: r.Envelope.CausationID,
-	})
+	f := finding{Violation: Violation{
+		At: r.Position, Session: r.Envelope.SessionID, Key: key, Invariant: w.invariant, EventID: r.Envelope.ID, Detail: w.detail,
+	}}
+	if excusable(r, key) {
+		f.about = r.Envelope.CausationID
+	}
+	d.watched.found = append(d.watched.found, f)
+}
+
+// excusable reports whether a record may be about a call that was not counted:
+// it names no call that counts, or is a free start of another text under its
+// key, which a second gate writes in the commit of its own call. Whatever else
+// names a call that counts is about that one, whatever it says it answers.
+func excusable(r folded, key events.CallKey) bool {
+	if r.session == nil || r.session.Calls[key] == nil {
+		return true
+	}
+	c := r.session.Calls[key]
+	e, ok := r.Event.(*events.ToolStarted)
+	return ok && e.Warrant.Kind == events.WarrantRule && e.RequestDigest != c.Digest && (c.Request == nil || e.RequestDigest != c.Request.Digest)
 }
 
 // watchStart judges a start: one that counts under the recorded policy, and one

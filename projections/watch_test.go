@@ -32,6 +32,12 @@ func TestTheWatchFinds(t *testing.T) {
 			c, _ := l.protected("b1")
 			l.byHand(c, nil)
 		}, []projections.Invariant{unapproved}},
+		"a start that says it answers another call, which was not counted": {func(l *tale) {
+			c, _ := l.protected("b1")
+			again := l.proposed("b1", "Bash", events.EffectAsk, nil)
+			c.Event = again.Event
+			l.byHand(c, nil)
+		}, []projections.Invariant{unapproved}},
 		"a start of a call that must ask, and nobody was asked": {func(l *tale) {
 			l.byHand(l.proposed("b1", "Bash", events.EffectAsk, nil), nil)
 		}, []projections.Invariant{unapproved}},

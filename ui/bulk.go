@@ -149,20 +149,30 @@ func notAlike(first *projections.Request, q projections.Request) string {
 	return ""
 }
 
-// bulkItem shows a request whole, or says why it cannot be.
-func (c *Console) bulkItem(ctx context.Context, id auth.Identity, titles map[string][]visible.Span, q projections.Request) (bulkItem, string) {
+// bulkArguments are the arguments of a request that can be read whole among
+// others, or why they cannot.
+func (c *Console) bulkArguments(ctx context.Context, q projections.Request) (v argumentsView, text []byte, why string) {
 	text, err := c.views.Text(ctx, q.Carrier, q.Arguments)
 	if err != nil {
-		return bulkItem{}, "its arguments cannot be shown"
+		return v, nil, "its arguments cannot be shown"
 	}
-	v := arguments(text, "", requestPath(q.RequestID)+"/download")
+	v = arguments(text, "", requestPath(q.RequestID)+"/download")
 	switch {
 	case v.Invalid != "":
-		return bulkItem{}, "its arguments are not what a tool takes"
+		return v, nil, "its arguments are not what a tool takes"
 	case v.Laid == nil || visible.Cost(v.Laid.Head) > bulkBudget:
-		return bulkItem{}, "its arguments are too long to be read among others"
+		return v, nil, "its arguments are too long to be read among others"
 	case v.Hidden.Hidden > 0:
-		return bulkItem{}, "its arguments hold hidden characters"
+		return v, nil, "its arguments hold hidden characters"
+	}
+	return v, text, ""
+}
+
+// bulkItem shows a request whole, or says why it cannot be.
+func (c *Console) bulkItem(ctx context.Context, id auth.Identity, titles map[string][]visible.Span, q projections.Request) (bulkItem, string) {
+	v, text, why := c.bulkArguments(ctx, q)
+	if why != "" {
+		return bulkItem{}, why
 	}
 	c.note(ctx, id, q.RequestID, q.Session)
 	return bulkItem{
@@ -199,8 +209,9 @@ func (c *Console) bulkDecide(w http.ResponseWriter, r *http.Request, id auth.Ide
 		return c.submitted(err)
 	}
 	v := bulkDoneView{Verdict: verdictWord(p.verdict), Bulk: p.bulk}
+	var first *projections.Request // that is still pending, with which the others must go
 	for _, item := range p.items {
-		result := c.bulkOne(r.Context(), id, p, item)
+		result := c.bulkOne(r.Context(), id, p, item, &first)
 		if !result.Failed {
 			v.Done++
 		}
@@ -209,14 +220,39 @@ func (c *Console) bulkDecide(w http.ResponseWriter, r *http.Request, id auth.Ide
 	return c.page(w, r, http.StatusOK, c.shell(id, "Decided together", "/inbox"), bulkDonePage(v))
 }
 
+// barred says why a pending request is not decided among these: what holds for
+// the page that offers them holds for what is posted, whoever made the form. One
+// that has ended is the gate's to answer.
+func (c *Console) barred(ctx context.Context, id auth.Identity, q projections.Request, first **projections.Request) string {
+	if q.State != fold.Pending {
+		return ""
+	}
+	why := c.notInBulk(id, q)
+	if why == "" && *first != nil {
+		why = notAlike(*first, q)
+	}
+	if why == "" {
+		_, _, why = c.bulkArguments(ctx, q)
+	}
+	if why == "" && *first == nil {
+		*first = &q
+	}
+	return why
+}
+
 // bulkOne decides one of them.
-func (c *Console) bulkOne(ctx context.Context, id auth.Identity, p bulkPosted, item bulkPick) bulkResult {
+func (c *Console) bulkOne(ctx context.Context, id auth.Identity, p bulkPosted, item bulkPick, first **projections.Request) bulkResult {
 	q, err := c.mayReadRequest(ctx, id, item.request)
 	if err != nil {
 		_ = c.submitted(err) // said below
 		return bulkResult{ID: item.request, Href: requestPath(item.request), Words: sentence(bulkError(err)), Failed: true, Chip: noEffect()}
 	}
 	v := bulkResult{ID: q.RequestID, Href: requestPath(q.RequestID), Tool: visible.Line(q.Tool, 60), Summary: c.summaryOf(ctx, q.Carrier, q.Arguments)}
+	if why := c.barred(ctx, id, q, first); why != "" {
+		_ = c.submitted(errForm)
+		v.Words, v.Failed, v.Chip = sentence("not decided together: "+why), true, noEffect()
+		return v
+	}
 	answer, err := c.opt.Decider.Decide(ctx, Ruling{
 		RequestID: q.RequestID, RequestDigest: item.digest, Verdict: p.verdict, Comment: p.comment, Actor: id.Actor(), ActorName: id.Name,
 		Seen: c.renders.redeem(item.render, id.Person, q.RequestID, item.digest), IdempotencyKey: item.key, Bulk: p.bulk,

@@ -166,3 +166,35 @@ func TestSelectionsAreReadStrictly(t *testing.T) {
 	require.Equal(t, http.StatusForbidden, w.as("eve").get(selectPath(q.RequestID)).status)
 	require.Zero(t, w.gate.count())
 }
+
+// What holds for the page that offers several holds for what is posted, whoever
+// made the form.
+func TestU32AForgedFormDecidesNoneThatDoesNotBelong(t *testing.T) {
+	w := newWorld(t, nil)
+	_, one := w.ask("s1", "Bash", `{"command":"ls a"}`)
+	_, other := w.ask("s2", "Write", `{"path":"a","content":"x"}`)
+	_, hidden := w.ask("s3", "Bash", "{\"command\":\"ls \u202e\"}")
+	ben := w.as("ben")
+	form := bulkForm(ben.get(selectPath(one.RequestID)), "approve")
+	for _, q := range []pt.Request{other, hidden} {
+		form["item"] = append(form["item"], strings.Join([]string{q.RequestID, string(q.Digest), "made-up", "key-" + q.RequestID}, " "))
+	}
+	done := ben.post("/inbox/decide", form)
+	require.Contains(t, done.text("h2"), "1 of 3 requests approved")
+	require.Contains(t, done.text(".results"), "it is a call of another tool")
+	require.Contains(t, done.text(".results"), "its arguments hold hidden characters")
+	log := w.decisions(t)
+	require.Len(t, log[one.RequestID], 1)
+	require.Empty(t, log[other.RequestID])
+	require.Empty(t, log[hidden.RequestID])
+
+	form["item"] = []string{form["item"][0], form["item"][0]}
+	require.Equal(t, http.StatusBadRequest, ben.post("/inbox/decide", form).status, "one request, counted twice")
+}
+
+// A number that no list is as long as leads to its end.
+func TestToolsHaveAnEnd(t *testing.T) {
+	w := newWorld(t, nil)
+	w.ask("s1", "Bash", `{"command":"ls"}`)
+	require.Equal(t, http.StatusOK, w.as("eve").get("/tools?from=9223372036854775807").status)
+}

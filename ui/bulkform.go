@@ -2,8 +2,11 @@ package ui
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/google/uuid"
 
 	"github.com/countersign-dev/countersign/events"
 )
@@ -31,7 +34,7 @@ func readBulk(w http.ResponseWriter, r *http.Request) (bulkPosted, error) {
 	}
 	p := bulkPosted{verdict: events.Verdict(one["verdict"]), bulk: one["bulk"], comment: strings.TrimSpace(one["comment"])}
 	known := p.verdict == events.VerdictApprove || p.verdict == events.VerdictDecline
-	if !known || p.bulk == "" || len(p.bulk) > events.MaxNameBytes || len(p.comment) > maxComment {
+	if !known || uuid.Validate(p.bulk) != nil || len(p.comment) > maxComment {
 		return p, errForm
 	}
 	return p, p.pick(r.PostForm["item"])
@@ -48,6 +51,9 @@ func (p *bulkPosted) pick(items []string) error {
 		parts := strings.Split(s, " ")
 		if len(parts) != 4 || !utf8.ValidString(s) || len(s) > 4*events.MaxNameBytes || parts[1] == "" || parts[3] == "" {
 			return errForm
+		}
+		if slices.ContainsFunc(p.items, func(o bulkPick) bool { return o.request == parts[0] }) {
+			return errForm // each once: a count of what was decided must be true
 		}
 		p.items = append(p.items, bulkPick{request: parts[0], digest: events.Digest(parts[1]), render: parts[2], key: parts[3]})
 	}

@@ -54,6 +54,9 @@ type idleView struct {
 	Policy string
 	Behind string // how far the views are behind; "" where they are not
 	Aside  int
+	// Unknown: the views are being built, or cannot be read, so that nobody can
+	// say what waits.
+	Unknown bool
 }
 
 // inboxView is the queue with the oldest request beside it.
@@ -177,7 +180,7 @@ func percent(part, whole time.Duration) string {
 }
 
 func (c *Console) idle(s projections.Status) idleView {
-	v := idleView{Policy: c.opt.Policy, Aside: s.Aside}
+	v := idleView{Policy: c.opt.Policy, Aside: s.Aside, Unknown: s.Rebuilding != nil && s.Records < s.Head || s.Fault != ""}
 	if s.Records > 0 {
 		v.Last, v.Place = span(c.now().Sub(at(s.Position))), place(s.Position)
 	}

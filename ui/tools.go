@@ -91,6 +91,7 @@ func (c *Console) tools(w http.ResponseWriter, r *http.Request, id auth.Identity
 	if from > 0 {
 		v.First = "/tools"
 	}
+	from = min(from, len(stats))
 	if later := from + toolRows; later < len(stats) {
 		v.Later = "/tools?from=" + strconv.Itoa(later)
 	}
@@ -98,7 +99,7 @@ func (c *Console) tools(w http.ResponseWriter, r *http.Request, id auth.Identity
 	if err != nil {
 		v.NoPolicy = noPolicy(err)
 	}
-	for _, s := range stats[min(from, len(stats)):min(from+toolRows, len(stats))] {
+	for _, s := range stats[from:min(from+toolRows, len(stats))] {
 		row := toolRowOf(s)
 		if d := c.definedAs(ctx, s.Tool); !row.Other && d.Source != "" {
 			row.From = sourceWords(d.Source)

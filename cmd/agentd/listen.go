@@ -28,7 +28,7 @@ func (s *server) listen(ctx context.Context, l net.Listener, h http.Handler) err
 	srv := &http.Server{
 		Handler: usual().guard(h), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
 		BaseContext: func(net.Listener) context.Context { return requests },
-		ErrorLog:    slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug),
+		ErrorLog:    slog.NewLogLogger(s.logger.Handler(), slog.LevelError), // panics of handlers, above all
 	}
 	ended := make(chan struct{})
 	go func() {

@@ -47,7 +47,7 @@ func (c connector) configure(conn *sqlite3.SQLiteConn) error {
 func (c connector) pragmas() []string {
 	p := []string{
 		busyTimeout,
-		fmt.Sprintf("cache_size = -%d", cmp.Or(c.o.CacheKiB, 2048)),
+		fmt.Sprintf("cache_size = -%d", cmp.Or(c.o.CacheKiB, writerCacheKiB)),
 		"temp_store = " + c.tempStore(),
 		"foreign_keys = ON",
 		"trusted_schema = OFF",

@@ -46,7 +46,7 @@ type Options struct {
 	Synchronous Synchronous
 	ReadOnly    bool // open Read alone; the file must exist and is not changed
 	Readers     int  // most connections of Read; 0: 4
-	CacheKiB    int  // page cache of each connection; 0: 2048
+	CacheKiB    int  // page cache of each connection; 0: 8192 to write, 2048 to read
 	PageBytes   int  // page size of a new file; 0: 4096
 	// CheckpointPages is the length of the write-ahead log at which a commit
 	// also copies it into the file; 0: SQLite's own 1000; negative: never, the
@@ -111,8 +111,15 @@ func openReadOnly(ctx context.Context, path string, o Options) (*DB, error) {
 	return db, nil
 }
 
+// The page cache of a connection: one that writes keeps the pages of all indexes
+// that a commit touches; what one that reads does not keep, the system does.
+const (
+	writerCacheKiB = 8192
+	readerCacheKiB = 2048
+)
+
 func reader(path string, o Options) *sql.DB {
-	o.ReadOnly = true
+	o.ReadOnly, o.CacheKiB = true, cmp.Or(o.CacheKiB, readerCacheKiB)
 	return pool(connector{dsn: dsn(path, "ro", "deferred"), o: o}, cmp.Or(o.Readers, 4))
 }
 
