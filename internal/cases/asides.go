@@ -110,10 +110,10 @@ func (p *play) judgePending(ctx context.Context, r *run, raw jsontext.Value) err
 }
 
 // stepGoroutines compares the node's goroutines with those before the first
-// question. What ends is given two seconds.
+// question. What ends is given ten seconds, on a machine that is busy.
 func (p *play) stepGoroutines(ctx context.Context, _ *run, w *wants) error {
 	p.counted = true
-	for deadline := time.Now().Add(2 * time.Second); ; {
+	for deadline := time.Now().Add(10 * time.Second); ; {
 		n, err := p.node.question(askGoroutines)
 		if err != nil {
 			return err
@@ -136,4 +136,24 @@ func (p *play) stepMutate(_ context.Context, _ *run, w *wants) error {
 	}
 	p.f.report.leave("mutate_pending_call", "nothing outside the process reaches the call; that it ran as approved is judged")
 	return nil
+}
+
+// settledGoroutines is how many goroutines the node has once it has started
+// them all: as many for a while.
+func (p *play) settledGoroutines(ctx context.Context) (int, error) {
+	last, same := -1, 0
+	for same < 10 {
+		n, err := p.node.question(askGoroutines)
+		if err != nil {
+			return 0, err
+		}
+		if n != last {
+			last, same = n, 0
+		}
+		same++
+		if !waited(ctx.Done(), again) {
+			return 0, context.Cause(ctx)
+		}
+	}
+	return last, nil
 }

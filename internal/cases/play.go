@@ -71,7 +71,7 @@ func newPlay(ctx context.Context, o Options, f *folder, s scenario) (*play, erro
 		return nil, err
 	}
 	close(p.serves)
-	p.baseline, err = p.node.question(askGoroutines)
+	p.baseline, err = p.settledGoroutines(ctx)
 	return p, err
 }
 
