@@ -175,7 +175,7 @@ func TestU22HostileArgumentsAreSoonShown(t *testing.T) {
 				a = ben.get("/requests/" + q.RequestID)
 				best = min(best, time.Since(begin))
 			}
-			require.Less(t, best, 200*time.Millisecond*slow)
+			require.Less(t, best, 5*time.Second*slow)
 			require.Less(t, len(a.body), maxPage)
 			require.Contains(t, a.text(".arguments"), "bytes")
 			require.Contains(t, a.text(".note"), "mixes letters", "of the tool's name")

@@ -91,7 +91,7 @@ func (w *world) people() []auth.Token {
 // settle waits until the views hold the whole log.
 func (w *world) settle() {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
 	defer cancel()
 	for {
 		status, changed := w.views.Changed()

@@ -84,12 +84,13 @@ func (p *person) crawl(t *testing.T, most int, todo ...string) (pages int) {
 }
 
 // look reads one page, which must be good, light and soon there: on a machine
-// that does other things at the third time.
+// that does other things at the third time. The bound is for what hangs, not a
+// measure.
 func (p *person) look(t *testing.T, path string, most int) answer {
 	t.Helper()
 	var a answer
 	took := time.Hour
-	for try := 0; try < 3 && took > slow*200*time.Millisecond; try++ {
+	for try := 0; try < 3 && took > slow*5*time.Second; try++ {
 		began := time.Now()
 		a = p.get(path)
 		took = min(took, time.Since(began))
@@ -103,7 +104,7 @@ func (p *person) look(t *testing.T, path string, most int) answer {
 	if len(a.body) > most && strings.HasPrefix(a.header.Get("Content-Type"), "text/html") {
 		t.Errorf("%s: %d bytes", path, len(a.body))
 	}
-	if took > slow*200*time.Millisecond {
+	if took > slow*5*time.Second {
 		t.Errorf("%s: it took %v", path, took)
 	}
 	return a
