@@ -24,6 +24,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -46,6 +47,14 @@ type Options struct {
 	Isolation string
 	// Names gives the name behind a person's id; nil shows ids.
 	Names func(person string) string
+	// HeadFile is where the log's head is noted, outside of the folder, so that it
+	// shows when the folder is put back from a copy; "" nowhere.
+	HeadFile string
+	// QueueBytes bounds what waits for the log, a quarter of it kept for what ends
+	// work; 0: 64 MiB. FreeBytes is the free space of the disk below which new work
+	// is refused; 0: 64 MiB.
+	QueueBytes int64
+	FreeBytes  uint64
 	// Metrics is where the instruments of log and gate are exported; nil:
 	// nowhere.
 	Metrics prometheus.Registerer
@@ -68,6 +77,13 @@ type Countersign struct {
 	beside  string // files of another log that were found beside this one
 	o       Options
 	logger  *slog.Logger
+
+	rollback *events.Rollback // set: the log is open for reading only
+	unnoted  bool             // there was no head file for a log that has records
+	noted    int64            // rows that the head file tells of; of the goroutine of noteHeads, then of Run
+
+	noteFailure  atomic.Pointer[noting]
+	noteFailures prometheus.Counter
 }
 
 const (
@@ -86,20 +102,11 @@ const (
 // verified; one that is damaged, locked or from a newer version is refused and
 // not changed.
 func Open(ctx context.Context, dir string, o Options) (*Countersign, error) {
-	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
-	o.Isolation = cmp.Or(o.Isolation, "none")
-	if o.Clock == nil {
-		o.Clock = time.Now
-	}
+	o = o.withDefaults()
 	c := &Countersign{Boot: events.NewID(), dir: dir, o: o, logger: o.Logger}
-	var err error
 	files := c.files()
-	c.journal, err = journal.Open(ctx, journal.Options{
-		Path: filepath.Join(dir, journalFile), Memory: o.Memory, Logger: o.Logger, Clock: o.Clock, Names: names, ReserveBytes: reserve,
-		Metrics: o.Metrics,
-	})
-	if err != nil {
-		return nil, err // it names the journal
+	if err := c.openJournal(ctx); err != nil {
+		return nil, err
 	}
 	if c.journal.Head().Row == 0 {
 		c.beside = files
@@ -108,6 +115,24 @@ func Open(ctx context.Context, dir string, o Options) (*Countersign, error) {
 		return nil, errors.Join(err, c.journal.Close())
 	}
 	return c, nil
+}
+
+func (o Options) withDefaults() Options {
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	o.Isolation = cmp.Or(o.Isolation, "none")
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	return o
+}
+
+// openJournal opens the journal. Its errors name it.
+func (c *Countersign) openJournal(ctx context.Context) (err error) {
+	c.journal, err = journal.Open(ctx, journal.Options{
+		Path: filepath.Join(c.dir, journalFile), Memory: c.o.Memory, Logger: c.logger, Clock: c.o.Clock, Names: names, ReserveBytes: reserve,
+		QueueBytes: c.o.QueueBytes, FreeBytes: c.o.FreeBytes, Metrics: c.o.Metrics,
+	})
+	return err
 }
 
 // names reads what the journal's columns must say of an envelope.
@@ -119,6 +144,12 @@ func names(envelope []byte) (eventID, session string, err error) {
 func (c *Countersign) open(ctx context.Context) error {
 	var err error
 	if c.before, err = lookBack(ctx, c.journal); err != nil {
+		return err
+	}
+	if err := c.lookForRollback(ctx); err != nil {
+		return err
+	}
+	if c.noteFailures, err = noteMetrics(c.o.Metrics, c.rollback != nil); err != nil {
 		return err
 	}
 	metrics, err := bus.NewMetrics(c.o.Metrics)
@@ -139,6 +170,12 @@ func (c *Countersign) open(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("open the gate: %w", err)
 	}
+	if c.rollback == nil {
+		c.rollback = c.rollbackOfGate()
+	}
+	if c.rollback != nil {
+		return c.freeze(ctx)
+	}
 	if c.Gate.OfAnotherLog() && c.beside == "" {
 		c.beside = "gate.db"
 	}
@@ -148,11 +185,21 @@ func (c *Countersign) open(ctx context.Context) error {
 	return nil
 }
 
+// freeze makes the log one that is only read.
+func (c *Countersign) freeze(ctx context.Context) error {
+	why := c.ReadOnly()
+	c.journal.Freeze(why)
+	c.logger.ErrorContext(ctx, "the log is open for reading only", "why", why)
+	return nil
+}
+
 // Heads returns the head of each partition's Merkle tree: what to keep
 // elsewhere, so that a cut or exchanged log shows.
-func (c *Countersign) Heads() []events.Head {
+func (c *Countersign) Heads() []events.Head { return headsOf(c.journal.Head()) }
+
+func headsOf(h journal.Head) []events.Head {
 	heads := []events.Head{}
-	for _, p := range c.journal.Head().Partitions {
+	for _, p := range h.Partitions {
 		heads = append(heads, events.Head{Partition: p.Partition, Size: p.Size, Root: events.Digest(fmt.Sprintf("%x", p.Root[:]))})
 	}
 	return heads
@@ -167,7 +214,14 @@ func (c *Countersign) Room() (free, total uint64, ok bool) { return c.journal.Ro
 // ctx ends. A log that cannot take the boot within five seconds is an error; one
 // that cannot take the shutdown within three as well, and what waited for room
 // then was not stored, and not acknowledged.
+//
+// A log that is open for reading only (ReadOnly) gets no boot and no shutdown,
+// and its gate does not run: nothing is Ready.
 func (c *Countersign) Run(ctx context.Context) error {
+	if c.rollback != nil {
+		<-ctx.Done()
+		return nil
+	}
 	writing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	var writer errgroup.Group
@@ -178,7 +232,9 @@ func (c *Countersign) Run(ctx context.Context) error {
 	})
 	err := c.serve(ctx, writing)
 	stop()
-	return errors.Join(err, writer.Wait())
+	err = errors.Join(err, writer.Wait())
+	c.noteHead(ctx)
+	return err
 }
 
 // serve runs everything above the writer, between boot and shutdown.
@@ -189,6 +245,7 @@ func (c *Countersign) serve(ctx, writing context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return c.Gate.Run(ctx) })
 	group.Go(func() error { return c.pulse(ctx) })
+	group.Go(func() error { return c.noteHeads(ctx) })
 	group.Go(func() error {
 		select {
 		case <-writing.Done():
@@ -228,18 +285,21 @@ func (c *Countersign) boot(ctx, writing context.Context) error {
 	within, cancel := context.WithTimeoutCause(writing, bootWithin, fmt.Errorf("the log did not take it within %v: is the disk full, or the journal locked?", bootWithin))
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(stopWithin, cancel) })()
+	if _, err := c.Log.Append(within, events.Draft{Data: c.bootEvent()}); err != nil {
+		return fmt.Errorf("record the boot: %w", err)
+	}
+	return c.Gate.DefineAll(within)
+}
+
+func (c *Countersign) bootEvent() *events.Boot {
 	name := "embedded"
 	if c.o.Memory {
 		name = "memory"
 	}
-	_, err := c.Log.Append(within, events.Draft{Data: &events.Boot{
+	return &events.Boot{
 		BootID: c.Boot, Node: c.before.node, Version: Version(), GoVersion: runtime.Version(), Previous: c.Heads(), LastBoot: c.before.boot,
-		Clean: c.before.clean, Clock: events.At(c.o.Clock()), Isolation: c.o.Isolation, Bus: name, Beside: c.beside,
-	}})
-	if err != nil {
-		return fmt.Errorf("record the boot: %w", err)
+		Clean: c.before.clean, Clock: events.At(c.o.Clock()), Isolation: c.o.Isolation, Bus: name, Beside: c.beside, AsksChanged: true,
 	}
-	return c.Gate.DefineAll(within)
 }
 
 // Ready returns a channel that is closed when calls can be proposed.

@@ -11,13 +11,13 @@ import (
 )
 
 // carrySettled puts every call that may go on in hand. Read-only calls run side
-// by side; of the others one runs at a time, in the model's order among those
-// that are decided. One that is alone is in hand while it waits, so that it
-// starts without a detour once it is decided.
+// by side; of the others one runs at a time, in the model's order, once all of
+// the turn that ask are decided. One that is alone is in hand while it waits, so
+// that it starts without a detour once it is decided.
 func (d *driver) carrySettled(ctx context.Context, st state) {
 	alone := st.writes() == 1 && !d.parking()
 	for _, c := range st.open {
-		if alone || settled(c, st.cancelled) {
+		if alone || st.settled(c) {
 			d.carry(ctx, c)
 		}
 	}
@@ -86,14 +86,6 @@ func runOf(t Tool) gate.Run {
 		if t == nil {
 			return gate.Output{Content: []byte("The tool no longer exists."), Failed: true}
 		}
-		out, err := t.Run(ctx, arguments)
-		g := gate.Output{
-			Content: out.Content, MediaType: out.MediaType, FullBytes: out.FullBytes, FullDigest: events.Digest(out.Digest),
-			StoppedBy: out.StoppedBy,
-		}
-		if err != nil {
-			g.Failed, g.Content, g.FullBytes = true, []byte(err.Error()), 0 // the text says what was cut
-		}
-		return g
+		return outputOf(t.Run(ctx, arguments))
 	}
 }

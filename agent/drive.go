@@ -9,7 +9,6 @@ import (
 
 	"github.com/countersign-dev/countersign/events"
 	"github.com/countersign-dev/countersign/fold"
-	"github.com/countersign-dev/countersign/gate"
 )
 
 // driver is one run in the hands of its goroutine.
@@ -88,9 +87,10 @@ type state struct {
 	cancelled bool
 	finished  bool
 	at        events.Position
-	putDowns  int  // carries that had returned before
-	reads     int  // of open, the calls of read-only tools
-	waits     bool // see gate.Waits
+	putDowns  int                     // carries that had returned before
+	reads     int                     // of open, the calls of read-only tools
+	waits     bool                    // see gate.Waits
+	held      map[events.CallKey]bool // of open, those that the protected calls of the turn hold back; see gate.Held
 }
 
 // writes counts the open calls that may change something.
@@ -105,17 +105,18 @@ func (d *driver) look(ctx context.Context) (state, error) {
 			st.finished = true
 			return
 		}
-		st.run, st.last, st.cancelled, st.waits = *run, run.Last(), run.Cancelled != nil, gate.Waits(s)
+		st.run, st.last, st.cancelled, st.waits = *run, run.Last(), run.Cancelled != nil, d.loop.gate.Waits(s)
 		if st.last == nil || st.last.Outcome != events.RoundCalls {
 			return
 		}
-		st.turn = copies(s.Turn(st.last))
+		st.turn, st.held = copies(s.Turn(st.last)), map[events.CallKey]bool{}
 		for _, c := range st.turn {
 			switch {
 			case c == nil:
 				st.missing++
 			case c.Open():
 				st.open = append(st.open, c)
+				st.held[c.CallKey] = d.loop.gate.Held(s, c)
 				if readOnly(d.loop.tools[c.Tool]) {
 					st.reads++
 				}
@@ -254,9 +255,11 @@ func (d *driver) returned() int {
 	return d.putDowns
 }
 
-// settled reports whether it is decided what becomes of a call.
-func settled(c *fold.Call, cancelled bool) bool {
-	return c.Request == nil || c.Request.State != fold.Pending || cancelled
+// settled reports whether it is decided what becomes of an open call, and
+// nothing of its turn holds it back.
+func (st state) settled(c *fold.Call) bool {
+	decided := c.Request == nil || c.Request.State != fold.Pending
+	return decided && !st.held[c.CallKey] || st.cancelled
 }
 
 // change returns a channel that tells, once, that the session's state has moved

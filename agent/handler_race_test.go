@@ -138,7 +138,7 @@ func TestAHandlerAfterARestart(t *testing.T) {
 	p = w.boot(m, setup{})
 	r = p.open("s", "")
 	p.approve(requestOf(t, frames, "c0"))
-	until(t, r, of(agent.EventToolResult))
+	r.Close()
 	p.stop()
 
 	second := says(map[string]agent.Approval{"c1": {Verdict: events.VerdictModify, Arguments: []byte(`{"path":"safe"}`)}})

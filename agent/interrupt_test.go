@@ -26,10 +26,15 @@ func TestCancelling(t *testing.T) {
 			calls("", call("c", "Slow", "a")), of(agent.EventApproval), func(p *process, e agent.Event) { p.approve(e.RequestID); p.awaitStart("s") },
 			[]string{"tool_result c error", "finish CANCELLED"},
 		},
-		"one runs, one waits": {
+		"one runs, one is next": {
 			calls("", call("c", "Slow", "a"), call("d", "Write", "a")), of(agent.EventApproval),
-			func(p *process, e agent.Event) { p.approve(e.RequestID); p.awaitStart("s") },
+			func(p *process, _ agent.Event) { p.approveAll("s"); p.awaitStart("s") },
 			[]string{"approval_request d", "tool_result d cancelled", "tool_result c error", "finish CANCELLED"},
+		},
+		"one waits and holds back the others": {
+			calls("", call("c", "Slow", "a"), call("d", "Write", "a"), call("e", "Fail", "a")), of(agent.EventApproval),
+			func(p *process, e agent.Event) { p.approve(e.RequestID) },
+			[]string{"approval_request d", "tool_result c cancelled", "tool_result d cancelled", "tool_result e cancelled", "finish CANCELLED"},
 		},
 	}
 	for name, test := range tests {
@@ -49,6 +54,16 @@ func TestCancelling(t *testing.T) {
 			rest(t, p.begin("s", "and now?"))
 			requirePairs(t, m.requests()[1])
 		})
+	}
+}
+
+// approveAll approves all that waits in a session.
+func (p *process) approveAll(session string) {
+	p.t.Helper()
+	pending, err := p.Pending(within(p.t), session, carla)
+	require.NoError(p.t, err)
+	for _, q := range pending {
+		p.approve(q.RequestID)
 	}
 }
 
@@ -92,7 +107,6 @@ func TestANewQueryWaitsOrSupersedes(t *testing.T) {
 	r := p.begin("s", "go")
 	shown := until(t, r, of(agent.EventApproval))
 	p.approve(shown[len(shown)-1].Event.RequestID)
-	p.awaitStart("s")
 
 	q := agent.Query{Session: "s", Text: "stop, rather this", Principal: carla, Actor: reviewer(carla)}
 	_, _, err := p.Start(within(t), q)
@@ -105,7 +119,7 @@ func TestANewQueryWaitsOrSupersedes(t *testing.T) {
 	q.Supersede = true
 	_, next, err := p.Start(within(t), q)
 	require.NoError(t, err)
-	require.ElementsMatch(t, []string{"approval_request d", "tool_result d cancelled", "tool_result c error", "finish CANCELLED"}, told(rest(t, r)))
+	require.ElementsMatch(t, []string{"approval_request d", "tool_result c cancelled", "tool_result d cancelled", "finish CANCELLED"}, told(rest(t, r)))
 	require.Equal(t, []string{"token That is all.", "finish STOP"}, told(rest(t, next)))
 	p.state("s", func(s *fold.Session) {
 		for _, q := range s.Requests {

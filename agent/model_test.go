@@ -187,7 +187,7 @@ func tools() []agent.Tool {
 func known() []gate.Tool {
 	var out []gate.Tool
 	for _, t := range tools() {
-		out = append(out, gate.Tool{Name: t.Spec().Name, Source: events.SourceBuiltin, Definition: []byte(t.Spec().Name), Schema: t.Spec().Schema})
+		out = append(out, agent.GateTool(t, []byte(t.Spec().Name)))
 	}
 	return out
 }

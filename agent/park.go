@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/countersign-dev/countersign/events"
+	"github.com/countersign-dev/countersign/fold"
 )
 
 // A run whose open calls all wait for people needs nothing but to be woken: it
@@ -104,7 +105,7 @@ func (d *driver) onlyWaits(st state) bool {
 		return st.waits
 	}
 	for _, c := range st.open {
-		if c.Request.Handlers {
+		if q := c.Request; q != nil && q.State == fold.Pending && q.Handlers {
 			return false
 		}
 	}

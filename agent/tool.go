@@ -24,13 +24,16 @@ type ToolSpec struct {
 	Source string
 	// Schema is the JSON Schema (2020-12) of the arguments object.
 	Schema json.RawMessage
-	// ReadOnly tools change nothing; they may run side by side.
+	// ReadOnly tools change nothing; they may run side by side, and are not
+	// held back by the protected calls of their turn.
 	ReadOnly bool
 	// ReturnDirect ends the run with this tool's result as the answer.
 	ReturnDirect bool
-	// Isolation is how the tool is kept from agentd: "none" until a later
-	// release shuts tools off.
+	// Isolation is how the tool is kept from agentd: "none", or its means.
 	Isolation string
+	// Hindrance says why no call of the tool can run on this machine, as a
+	// sentence for the model; "" where it can.
+	Hindrance string
 }
 
 // Output is what one run of a tool produced.

@@ -46,9 +46,15 @@ type Options struct {
 	// AllowedOrigins are browser front ends elsewhere that may call /chat with
 	// a bearer token: scheme://host[:port].
 	AllowedOrigins []string
-	// Healthy says why agentd cannot do its work, nil where it can; nil asks
-	// nobody. /readyz tells it.
-	Healthy func() error
+	// Parts are how the parts of agentd are now; nil: nobody can say. /readyz
+	// tells them, and is no 200 where one does not work that is needed.
+	Parts func() []Part
+	// ReadOnly says why nothing can be put on the log, nil where it can. Then nobody
+	// chats or decides, and /readyz says why.
+	ReadOnly error
+	// Notes are what an operator should know though agentd does its work, in
+	// sentences; nil tells nothing. /readyz tells them.
+	Notes func() []string
 	// HeartbeatInterval is how long a stream is silent before a heartbeat; 0
 	// means 15 s.
 	HeartbeatInterval time.Duration
@@ -112,8 +118,11 @@ func (o Options) withDefaults() Options {
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
-	if o.Healthy == nil {
-		o.Healthy = func() error { return nil }
+	if o.Parts == nil {
+		o.Parts = func() []Part { return nil }
+	}
+	if o.Notes == nil {
+		o.Notes = func() []string { return nil }
 	}
 	return o
 }

@@ -18,6 +18,7 @@ type ControlOptions struct {
 	Status   func() Status
 	Recorder Recorder
 	Views    Rebuilder
+	Policy   PolicyReloader
 	Logger   *slog.Logger // nil: none
 }
 
@@ -36,8 +37,8 @@ type Link struct {
 	Expires time.Time `json:"expires"`
 }
 
-// Control serves agentd's own commands: POST /sign-in-link, POST /rebuild and
-// GET /status. It asks nobody who they are, so it belongs on a socket that only
+// Control serves agentd's own commands: POST /sign-in-link, POST /rebuild,
+// POST /policy/reload, GET /policy and GET /status. It asks nobody who they are, so it belongs on a socket that only
 // the owner of the data directory can open, and nowhere else.
 func Control(o ControlOptions) http.Handler {
 	if o.Logger == nil {
@@ -46,6 +47,8 @@ func Control(o ControlOptions) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /sign-in-link", o.link)
 	mux.HandleFunc("POST /rebuild", o.rebuild)
+	mux.HandleFunc("POST /policy/reload", o.policyReload)
+	mux.HandleFunc("GET /policy", o.policyStanding)
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, r *http.Request) { o.answer(w, r, o.Status()) })
 	return mux
 }

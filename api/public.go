@@ -37,24 +37,13 @@ func schemaOf(name, text string) ([]byte, error) {
 	}
 }
 
-// healthy says that the process answers: GET /healthz.
-func (a *API) healthy(w http.ResponseWriter, r *http.Request, _ auth.Identity) error {
-	a.answer(w, r, http.StatusOK, map[string]string{"status": "ok"})
-	return nil
-}
-
-// ready reports whether agentd takes work: GET /readyz.
-func (a *API) ready(w http.ResponseWriter, r *http.Request, _ auth.Identity) error {
-	if err := a.unready(); err != nil {
-		return refuse(http.StatusServiceUnavailable, "not_ready", "%v", err)
-	}
-	a.answer(w, r, http.StatusOK, map[string]string{"status": "ready"})
-	return nil
-}
-
 var errStarting = errors.New("agentd is starting: it catches up with its log")
 
-func (a *API) unready() error {
+// unready says why agentd takes no work.
+func (a *API) unready(parts []Part) error {
+	if a.opt.ReadOnly != nil {
+		return a.opt.ReadOnly
+	}
 	for _, ready := range []<-chan struct{}{a.gate.Ready(), a.loop.Ready()} {
 		select {
 		case <-ready:
@@ -65,5 +54,5 @@ func (a *API) unready() error {
 	if a.life.Err() != nil {
 		return context.Cause(a.life)
 	}
-	return a.opt.Healthy()
+	return needed(parts)
 }

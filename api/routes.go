@@ -80,6 +80,9 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, routes []route) {
 		return
 	}
 	who, err := a.admit(r, routes[i])
+	if err == nil && a.opt.ReadOnly != nil && routes[i].needs != anyone {
+		err = refuse(http.StatusServiceUnavailable, "read_only", "%v", a.opt.ReadOnly)
+	}
 	if err == nil {
 		err = routes[i].handler(a, w, r, who)
 	}

@@ -130,8 +130,8 @@ func TestFrontEndsElsewhere(t *testing.T) {
 }
 
 func TestWhatEverybodyMayRead(t *testing.T) {
-	sick := error(nil)
-	h := newHouse(t, options{script: oneCall, change: func(o *api.Options) { o.Healthy = func() error { return sick } }})
+	var parts []api.Part
+	h := newHouse(t, options{script: oneCall, change: func(o *api.Options) { o.Parts = func() []api.Part { return parts } }})
 	get := func(path string) answer { return h.do(h.request("", http.MethodGet, path, "")) }
 	want, err := events.Schema(events.TypeDecision, 1)
 	require.NoError(t, err)
@@ -141,9 +141,34 @@ func TestWhatEverybodyMayRead(t *testing.T) {
 	require.Equal(t, 404, get("/schemas/envelope/9").status)
 	require.JSONEq(t, `{"status":"ok"}`, get("/healthz").body)
 	require.JSONEq(t, `{"status":"ready"}`, get("/readyz").body)
-	sick = errors.New("the log has stopped")
-	require.Equal(t, []any{503, "not_ready"}, []any{get("/readyz").status, get("/readyz").code(t)})
-	sick = nil
+	for _, c := range []struct {
+		part   api.Part
+		status int
+		body   string
+	}{
+		{
+			api.Part{Name: "log", OK: true, Needed: true},
+			200,
+			`{"status":"ready","parts":[{"name":"log","ok":true,"needed":true}]}`,
+		},
+		{
+			api.Part{Name: "log", Needed: true, Reason: "it has stopped"},
+			503,
+			`{"error":{"code":"not_ready","message":"log: it has stopped"},"parts":[{"name":"log","ok":false,"needed":true,"reason":"it has stopped"}]}`,
+		},
+		{
+			api.Part{Name: "views", Reason: "they are being built anew"},
+			200,
+			`{"status":"ready","parts":[{"name":"views","ok":false,"needed":false,"reason":"they are being built anew"}]}`,
+		},
+	} {
+		parts = []api.Part{c.part}
+		a := get("/readyz")
+		require.Equal(t, c.status, a.status, a.body)
+		require.JSONEq(t, c.body, a.body)
+		require.Equal(t, 200, get("/healthz").status)
+	}
+	parts = nil
 	h.api.Stop()
 	require.Equal(t, 503, get("/readyz").status)
 }

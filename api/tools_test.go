@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/countersign-dev/countersign/agent"
-	"github.com/countersign-dev/countersign/events"
 	"github.com/countersign-dev/countersign/gate"
 )
 
@@ -51,7 +50,7 @@ func (b *toolbox) all() []agent.Tool {
 func (b *toolbox) known() []gate.Tool {
 	var out []gate.Tool
 	for _, t := range b.all() {
-		out = append(out, gate.Tool{Name: t.Spec().Name, Source: events.SourceBuiltin, Definition: []byte(t.Spec().Name), Schema: []byte(schema)})
+		out = append(out, agent.GateTool(t, []byte(t.Spec().Name)))
 	}
 	return out
 }

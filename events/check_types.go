@@ -198,7 +198,23 @@ func (e *Recovered) check() error {
 			return err
 		}
 	}
-	return first(name("boot_id", e.BootID), label("run_id", e.Run))
+	return first(name("boot_id", e.BootID), label("run_id", e.Run), e.Rollback.check())
+}
+
+func (e *Recovered) version() int {
+	if e.Rollback != nil {
+		return 2
+	}
+	return 1
+}
+
+func (r *Rollback) check() error {
+	if r == nil {
+		return nil
+	}
+	return first(oneOf("rollback.kind", r.Kind, []RollbackKind{RollbackShorter, RollbackRewritten, RollbackOther}),
+		oneOf("rollback.by", r.By, []string{NotedByHeadFile, NotedByGate}), digest("rollback.log", r.Log, true),
+		label("rollback.boot", r.Boot), heads(r.Noted), heads(r.Found))
 }
 
 // Type implements Event.

@@ -18,7 +18,7 @@ var (
 // newEvent is the one table of types and versions: an empty value to decode
 // into, or nil where this build knows neither.
 func newEvent(t Type, version int) Event { //nolint:gocyclo // a table
-	if version != 1 {
+	if version < 1 || version > t.Version() {
 		return nil
 	}
 	switch t {
@@ -81,14 +81,34 @@ func AllTypes() []Type {
 	}
 }
 
-// Version returns the version in which this build mints a type.
-func (t Type) Version() int { return 1 }
+// Version returns the newest version of a type that this build mints and reads.
+// It reads all before; which one an event is minted in follows from what it says.
+func (t Type) Version() int {
+	if t == TypeRecovered {
+		return 2
+	}
+	return 1
+}
+
+// versionOf returns the version in which an event is minted.
+func versionOf(e Event) int {
+	if v, ok := e.(interface{ version() int }); ok {
+		return v.version()
+	}
+	return 1
+}
+
+// critical reports whether an event moves folds: by its type, or by its version.
+func critical(e Event) bool {
+	return e.Type().Critical() || e.Type() == TypeRecovered && versionOf(e) > 1
+}
 
 // Known reports whether this build knows the type in any version.
 func (t Type) Known() bool { return newEvent(t, t.Version()) != nil }
 
-// Critical reports whether events of the type move folds, so that a reader
-// that does not know one must not go on as if it were not there.
+// Critical reports whether events of the type move folds, in every version, so
+// that a reader that does not know one must not go on as if it were not there. Of
+// TypeRecovered version 2 alone does.
 func (t Type) Critical() bool {
 	switch t {
 	case TypeToolCall, TypeApprovalRequest, TypeRevision, TypeDecision, TypeRevocation, TypeToolStarted, TypeToolResult,
@@ -114,6 +134,9 @@ func DecodeData(t Type, version int, data []byte) (Event, error) {
 	}
 	if err := decodeInto(e, data); err != nil {
 		return nil, fmt.Errorf("%w: data of %s: %w", ErrMalformed, t, err)
+	}
+	if of := versionOf(e); of != version {
+		return nil, fmt.Errorf("%w: data of %s is that of version %d, not %d", ErrMalformed, t, of, version)
 	}
 	return e, nil
 }

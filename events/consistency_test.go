@@ -2,12 +2,14 @@ package events_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -23,8 +25,10 @@ func TestTypesAgreeEverywhere(t *testing.T) {
 	for _, typ := range events.AllTypes() {
 		require.True(t, typ.Known(), "%s has no Go type in the codec's table", typ)
 		require.Equal(t, typ, eventstest.Sample(typ).Data.Type())
-		schemas = append(schemas, string(typ)+"/1.json")
-		golden = append(golden, string(typ)+".1.json")
+		for version := 1; version <= typ.Version(); version++ {
+			schemas = append(schemas, fmt.Sprintf("%s/%d.json", typ, version))
+			golden = append(golden, fmt.Sprintf("%s.%d.json", typ, version))
+		}
 	}
 	schemas = append(schemas, "envelope/1.json")
 	slices.Sort(schemas)
@@ -69,6 +73,31 @@ func TestCriticalTypes(t *testing.T) {
 		require.Equal(t, slices.Contains(critical, typ), typ.Critical(), typ)
 	}
 	require.False(t, events.Type("of_a_later_build").Critical())
+}
+
+// A recovered of a rollback moves folds, so a build that does not know its version
+// must not go on without it. One without is what it always was.
+func TestVersionsOfRecovered(t *testing.T) {
+	first := mintSampleOf(t, events.TypeRecovered, 1).Envelope
+	second := mintSampleOf(t, events.TypeRecovered, 2).Envelope
+	for _, c := range []struct {
+		name     string
+		envelope []byte
+		was, now string
+		want     error
+	}{
+		{"the first", first, "", "", nil},
+		{"the second", second, "", "", nil},
+		{"the first, claiming to move folds", first, `"sequence":"0"`, `"sequence":"0","critical":true`, events.ErrMalformed},
+		{"the second, denying it", second, `"critical":true,`, ``, events.ErrMalformed},
+		{"the second as the first", second, `/recovered/2`, `/recovered/1`, events.ErrMalformed},
+		{"the first as the second", first, `/recovered/1`, `/recovered/2`, events.ErrMalformed},
+		{"a third", second, `/recovered/2`, `/recovered/3`, events.ErrUnknownVersion},
+		{"of a kind that there is not", second, `"kind":"shorter"`, `"kind":"longer"`, events.ErrMalformed},
+	} {
+		_, _, err := decode([]byte(strings.Replace(string(c.envelope), c.was, c.now, 1)))
+		require.ErrorIs(t, err, c.want, c.name)
+	}
 }
 
 // node is the part of a schema that tests read.

@@ -46,6 +46,10 @@ const (
 	FinishError        FinishReason = "ERROR"
 )
 
+// CodeRolledBack is the code of a run that ended because a part of the log was
+// lost.
+const CodeRolledBack = "rolled_back"
+
 // RunFinished closes a run. Version 1.
 type RunFinished struct {
 	RunID  string       `json:"run_id"`
@@ -169,6 +173,9 @@ type Boot struct {
 	Isolation string `json:"isolation"`
 	Bus       string `json:"bus"`
 	Beside    string `json:"beside,omitzero"` // files of another log that were found beside this one
+	// AsksChanged says that this process's gate asks about tools whose definition
+	// changed. Absent: it is of a build that did not.
+	AsksChanged bool `json:"asks_changed,omitzero"`
 }
 
 // Alive says that a process still runs. Version 1.
@@ -192,12 +199,45 @@ type ClockStep struct {
 	After  Time   `json:"after"`  // what it said
 }
 
-// Recovered says what a process found open at its start and ended. Version 1.
+// Recovered says what a process found open at its start and ended. Version 1: the
+// calls had started. Version 2 has a rollback and moves folds: a call that it
+// names may have been started by what is lost of the log, so it starts no more,
+// and may end as ambiguous though no start stands in the log.
 type Recovered struct {
-	BootID string    `json:"boot_id"`
-	Calls  []CallKey `json:"calls"` // started by an executor that is gone; each gets an ambiguous result
-	Run    string    `json:"run_id,omitzero"`
+	BootID   string    `json:"boot_id"`
+	Calls    []CallKey `json:"calls"` // started by an executor that is gone; each gets an ambiguous result
+	Run      string    `json:"run_id,omitzero"`
+	Rollback *Rollback `json:"rollback,omitzero"` // version 2: what a person accepted
 }
+
+// Rollback says how a log is found to be not the one that was there before, or
+// not all of it.
+type Rollback struct {
+	Kind    RollbackKind `json:"kind"`
+	By      string       `json:"by"`            // what remembers more: "head-file" or "gate.db"
+	Log     Digest       `json:"log,omitzero"`  // leaf hash of the first record of the log that was noted
+	Records uint64       `json:"records"`       // that were noted
+	Noted   []Head       `json:"noted"`         // the head that was noted; empty where that is not known
+	Boot    string       `json:"boot,omitzero"` // the process that noted it
+	At      Time         `json:"at"`            // when it was noted; by gate.db, when it was found
+	Found   []Head       `json:"found"`         // the log's head as it was found
+}
+
+// What noted more than the log has: Rollback.By.
+const (
+	NotedByHeadFile = "head-file"
+	NotedByGate     = "gate.db"
+)
+
+// RollbackKind is how a log differs from what was noted of it.
+type RollbackKind string
+
+// The kinds.
+const (
+	RollbackShorter   RollbackKind = "shorter"   // it ends before the noted place
+	RollbackRewritten RollbackKind = "rewritten" // it has other records up to there
+	RollbackOther     RollbackKind = "other"     // it begins with another record
+)
 
 // Access is an act on the record itself: auditors are audited too. Version 1.
 type Access struct {

@@ -121,7 +121,7 @@ func (e Envelope) Event() (Event, error) {
 			SchemaPath(e.Type, e.Type.Version()))
 	}
 	event, err := DecodeData(e.Type, e.Version(), e.Data)
-	if err == nil && e.Critical != e.Type.Critical() {
+	if err == nil && e.Critical != critical(event) {
 		return nil, fmt.Errorf("%w: critical is %t for %s", ErrMalformed, e.Critical, e.Type)
 	}
 	return event, err

@@ -3,6 +3,7 @@ package events_test
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,12 +35,15 @@ func goldenFile(t *testing.T, name string, made []byte) []byte {
 
 func TestGoldenEvents(t *testing.T) {
 	for _, typ := range events.AllTypes() {
-		t.Run(string(typ), func(t *testing.T) {
-			minted := mintSample(t, typ)
-			golden := goldenFile(t, string(typ)+".1.json", minted.Envelope)
-			require.Equal(t, string(golden), string(minted.Envelope), "the bytes of version 1 changed")
-			require.Equal(t, eventstest.Sample(typ).Data, eventstest.Validate(t, golden))
-		})
+		for version := 1; version <= typ.Version(); version++ {
+			name := fmt.Sprintf("%s.%d", typ, version)
+			t.Run(name, func(t *testing.T) {
+				minted := mintSampleOf(t, typ, version)
+				golden := goldenFile(t, name+".json", minted.Envelope)
+				require.Equal(t, string(golden), string(minted.Envelope), "the bytes of a version changed")
+				require.Equal(t, eventstest.SampleOf(typ, version).Data, eventstest.Validate(t, golden))
+			})
+		}
 	}
 }
 

@@ -27,7 +27,12 @@ func goldenID(t events.Type) string {
 // mintSample mints the sample of a type as its golden file has it.
 func mintSample(t testing.TB, typ events.Type) events.Minted {
 	t.Helper()
-	draft := eventstest.Sample(typ)
+	return mintSampleOf(t, typ, 1)
+}
+
+func mintSampleOf(t testing.TB, typ events.Type, version int) events.Minted {
+	t.Helper()
+	draft := eventstest.SampleOf(typ, version)
 	draft.ID = goldenID(typ)
 	return mintOne(t, draft)
 }

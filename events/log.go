@@ -2,6 +2,7 @@ package events
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 )
 
@@ -28,6 +29,9 @@ var (
 	// ErrLogStopped: the log takes nothing any more until the process is
 	// started again.
 	ErrLogStopped = errors.New("the log has stopped")
+	// ErrReadOnly: nothing is appended to this log; why is in the wrapping
+	// message. It is an ErrLogStopped.
+	ErrReadOnly = fmt.Errorf("%w: it is open for reading only", ErrLogStopped)
 	// ErrUnrecordable: what was to be appended can never be recorded as it is,
 	// because it is malformed or beyond a bound. Nothing was appended, and to try
 	// again is of no use.

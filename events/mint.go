@@ -116,8 +116,8 @@ func (m *Minter) envelope(d Draft, data Event, sequence uint64) Envelope {
 	}
 	return Envelope{
 		SpecVersion: SpecVersion, ID: d.ID, Source: m.source, Type: data.Type(), Subject: subject(data), Time: At(m.now()),
-		DataSchema: SchemaPath(data.Type(), data.Type().Version()), SessionID: d.Session, PartitionKey: key,
-		Sequence: strconv.FormatUint(sequence, 10), CausationID: d.Causation, Critical: data.Type().Critical(),
+		DataSchema: SchemaPath(data.Type(), versionOf(data)), SessionID: d.Session, PartitionKey: key,
+		Sequence: strconv.FormatUint(sequence, 10), CausationID: d.Causation, Critical: critical(data),
 		TraceParent: d.TraceParent,
 	}
 }

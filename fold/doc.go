@@ -21,7 +21,12 @@
 //     warrant stands (start.go).
 //   - A result counts if it is the call's first and, after a start, comes from
 //     the executor that started or is ambiguous (start.go).
+//   - A recovered counts if it tells of a rollback and each call that it names is
+//     open: those start no more, and end as ambiguous (start.go).
 //   - A run counts if its session has no unfinished one (run.go).
+//
+// Which definitions of tools are accepted is a fold over the records of all
+// sessions: [Definitions] (definitions.go).
 //
 // The gate judges with schema and policy and records what it judged; folds
 // compare recorded values.

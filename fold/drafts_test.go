@@ -153,3 +153,17 @@ func round(run, batch string, number, attempt int, outcome events.RoundOutcome) 
 		}}
 	}
 }
+
+// loses names calls that a rollback may have lost the start of.
+func loses(keys ...events.CallKey) draft {
+	return func(*book) events.Draft {
+		return events.Draft{Data: &events.Recovered{BootID: "b2", Calls: keys, Rollback: &events.Rollback{
+			Kind: events.RollbackShorter, By: events.NotedByHeadFile, Records: 9, Noted: []events.Head{}, At: events.At(epoch), Found: []events.Head{},
+		}}}
+	}
+}
+
+// recovers names calls whose process was lost.
+func recovers(keys ...events.CallKey) draft {
+	return func(*book) events.Draft { return events.Draft{Data: &events.Recovered{BootID: "b2", Calls: keys}} }
+}

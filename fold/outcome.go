@@ -20,7 +20,7 @@ const (
 	ReasonNotPending     Reason = "not_pending"     // the request has ended
 	ReasonOtherDigest    Reason = "other_digest"    // not about the current text of the request or call
 	ReasonTooLate        Reason = "too_late"        // after the deadline
-	ReasonTooEarly       Reason = "too_early"       // a time-out before the deadline
+	ReasonTooEarly       Reason = "too_early"       // a time-out before the deadline, or a lapse before the time to start is over
 	ReasonNotPermitted   Reason = "not_permitted"   // this actor or cause may not decide here
 	ReasonVoted          Reason = "voted"           // the person has approved already
 	ReasonStarted        Reason = "started"         // the call was started before

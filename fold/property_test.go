@@ -28,7 +28,7 @@ func anything(r *rapid.T) draft {
 		says(events.CauseTimeout), says(events.CauseCancelled), decide(events.VerdictApprove, events.CauseHandler, who),
 		answer(), answer(), answer(refused), revise(number, who.Person, to), revoke(who), start(), start(), tells(status, cause, me),
 		start(func(e *events.ToolStarted) { e.Executor = max(executor, me) }), byRule(), tells(status, cause, executor),
-		runs("r", "carla"), runs("q", "carla"), cancels("r"), finishes("r"), round("r", to, number, 1, events.RoundCalls),
+		loses(key), recovers(key), runs("r", "carla"), runs("q", "carla"), cancels("r"), finishes("r"), round("r", to, number, 1, events.RoundCalls),
 	}).Draw(r, "what")
 }
 
@@ -128,7 +128,7 @@ func deep(q fold.Request) fold.Request {
 func TestWhatCountsIsLawful(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		b := random(t, r)
-		starts, results, started := 0, 0, false
+		starts, results, started, lost := 0, 0, false, false
 		for i, rec := range b.records {
 			if b.reasons[i] != "" {
 				continue
@@ -138,14 +138,18 @@ func TestWhatCountsIsLawful(t *testing.T) {
 				starts++
 				started = true
 				require.Zero(r, results, "a start after the result")
+				require.False(r, lost, "a start of what is lost")
 				require.Equal(r, fold.Approved, b.request().State, "invariant 1")
 				require.Equal(r, b.request().End.EventID, e.Warrant.Decision, "invariant 1")
 				require.Equal(r, b.request().Arguments.Commitment, e.Arguments.Commitment, "invariant 5")
 				require.GreaterOrEqual(r, len(people(b.request())), b.request().Quorum)
+			case *events.Recovered:
+				lost = true
 			case *events.ToolResult:
 				results++
 				ran := e.Status == events.StatusOK || e.Status == events.StatusAmbiguous
-				require.True(r, started || !ran, "invariant 6: nothing ran")
+				require.True(r, !lost || e.Status == events.StatusAmbiguous, "invariant 6: nobody knows")
+				require.True(r, started || lost || !ran, "invariant 6: nothing ran")
 				require.True(r, !started || ran || e.Status == events.StatusError, "invariant 6: it ran")
 			}
 		}

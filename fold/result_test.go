@@ -38,6 +38,7 @@ func TestWhichResultsCount(t *testing.T) {
 		{"a cancellation told as a refusal", approved, ends(events.StatusDeclined, events.CauseCancelled), no},
 		{"expired", expired, ends(events.StatusExpired, events.CauseTimeout), ""},
 		{"approved, and lapsed", approved, ends(events.StatusExpired, events.CauseTimeout), ""},
+		{"lapsed, as it says, while the approval stands", after(approved, step{2, ends(events.StatusExpired, events.CauseTimeout), fold.ReasonTooEarly}), ends(events.StatusExpired, events.CauseTimeout), ""},
 		{"cancelled", approved, ends(events.StatusCancelled, events.CauseSuperseded), ""},
 		{"declined by policy", []step{{0, call(func(e *events.ToolCall) { e.Effect = events.EffectDeny }), ""}}, ends(events.StatusDeclined, events.CausePolicy), ""},
 		{"stale", approved, ends(events.StatusStale, events.CauseStale), ""},
@@ -50,6 +51,14 @@ func TestWhichResultsCount(t *testing.T) {
 		{"cancelled after the start", started, tells(events.StatusCancelled, events.CauseCancelled, me), no},
 		{"stale after the start", started, tells(events.StatusStale, events.CauseStale, me), no},
 		{"ambiguous after the start, by whoever found it", started, tells(events.StatusAmbiguous, events.CauseExecutorLost, ""), ""},
+		{"ambiguous before a start, of a call that was lost", after(approved, step{2, loses(key), ""}), tells(events.StatusAmbiguous, events.CauseExecutorLost, ""), ""},
+		{"ambiguous, lost while it was pending", after(asked, step{2, loses(key), ""}), tells(events.StatusAmbiguous, events.CauseExecutorLost, ""), ""},
+		{"ambiguous, lost while it was free to run", after(allowed, step{2, loses(key), ""}), tells(events.StatusAmbiguous, events.CauseExecutorLost, ""), ""},
+		{"ambiguous, after a process was lost alone", after(approved, step{2, recovers(key), fold.ReasonNotFolded}), tells(events.StatusAmbiguous, events.CauseExecutorLost, ""), no},
+		{"ambiguous, where another call was lost", after(approved, step{2, loses(events.CallKey{BatchID: "b", Index: 7}), fold.ReasonUnknownCall}), tells(events.StatusAmbiguous, events.CauseExecutorLost, ""), no},
+		{"ambiguous, by an executor of a call that was lost", after(approved, step{2, loses(key), ""}), tells(events.StatusAmbiguous, events.CauseExecutorLost, me), no},
+		{"cancelled, of a call that was lost", after(approved, step{2, loses(key), ""}), ends(events.StatusCancelled, events.CauseCancelled), no},
+		{"ok, of a call that was lost after its start", after(started, step{2, loses(key), ""}), tells(events.StatusOK, events.CauseHuman, me), no},
 		{"of another tool", started, func(b *book) events.Draft {
 			d := tells(events.StatusOK, events.CauseHuman, me)(b)
 			d.Data.(*events.ToolResult).Tool = "Write"

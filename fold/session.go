@@ -54,7 +54,11 @@ type Call struct {
 	At      events.Position
 	Request *Request // nil where nobody was asked
 	Start   *Start   // the start that counts
-	Result  *Result  // the result that counts
+	// Lost is the id of the recovered event by which what is lost of the log may
+	// have started the call: it starts no more, and ends as ambiguous. "" where
+	// there is none.
+	Lost   string
+	Result *Result // the result that counts
 }
 
 // Start is the start of a call that counts.
@@ -111,10 +115,12 @@ func (s *Session) Apply(r Record) Outcome {
 		return s.runCancelled(r, e)
 	case *events.RunFinished:
 		return s.runFinished(r, e)
+	case *events.Recovered:
+		return s.recovered(r, e)
 	case *events.SubagentStarted, *events.SubagentFinished:
 		return not(ReasonNotFolded)
 	case *events.Definition, *events.Person, *events.Boot, *events.Alive, *events.Shutdown, *events.ClockStep,
-		*events.Recovered, *events.Access, *events.Checkpoint:
+		*events.Access, *events.Checkpoint:
 		return not(ReasonNotFolded)
 	}
 	return not(ReasonNotFolded)

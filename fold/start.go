@@ -12,7 +12,7 @@ func (s *Session) start(r Record, e *events.ToolStarted) Outcome {
 		return not(ReasonUnknownCall)
 	case c.Start != nil:
 		return not(ReasonStarted)
-	case c.Result != nil:
+	case c.Result != nil || c.Lost != "":
 		return not(ReasonEnded)
 	case s.Blocked != "":
 		return not(ReasonBlocked)
@@ -71,7 +71,8 @@ func decided(r Record, q *Request, e *events.ToolStarted) Reason {
 
 // result judges a result at its place. Before a start nothing can have run, so
 // ok and ambiguous do not count, nor a refusal that nobody spoke; after one,
-// only what ran can be said, by who ran it, or that nobody knows.
+// only what ran can be said, by who ran it, or that nobody knows. Of a call that
+// was lost with a part of the log nobody knows whether it was started.
 func (s *Session) result(r Record, e *events.ToolResult) Outcome {
 	c := s.Calls[e.CallKey]
 	if c == nil {
@@ -83,6 +84,9 @@ func (s *Session) result(r Record, e *events.ToolResult) Outcome {
 	if !c.admits(e) {
 		return not(ReasonNotPermitted)
 	}
+	if c.lapsesTooEarly(r, e) {
+		return not(ReasonTooEarly)
+	}
 	c.Result = &Result{ToolResult: *e, EventID: r.Envelope.ID, At: r.Position}
 	if c.Request != nil && c.Request.State == Pending {
 		c.Request.State = Closed
@@ -90,9 +94,32 @@ func (s *Session) result(r Record, e *events.ToolResult) Outcome {
 	return counts()
 }
 
+// recovered names calls that what is lost of the log may have started. All are
+// open, or it moves nothing.
+func (s *Session) recovered(r Record, e *events.Recovered) Outcome {
+	if e.Rollback == nil {
+		return not(ReasonNotFolded)
+	}
+	for _, key := range e.Calls {
+		switch c := s.Calls[key]; {
+		case c == nil:
+			return not(ReasonUnknownCall)
+		case c.Result != nil || c.Lost != "":
+			return not(ReasonEnded)
+		}
+	}
+	for _, key := range e.Calls {
+		s.Calls[key].Lost = r.Envelope.ID
+	}
+	return counts()
+}
+
 func (c *Call) admits(e *events.ToolResult) bool {
 	if e.Tool != c.Tool {
 		return false
+	}
+	if c.Lost != "" {
+		return e.Status == events.StatusAmbiguous && e.Executor == ""
 	}
 	if c.Start == nil {
 		return c.admitsUnstarted(e)
@@ -113,6 +140,13 @@ func (c *Call) admitsUnstarted(e *events.ToolResult) bool {
 		return false
 	}
 	return e.Status == events.StatusError || e.Status == status
+}
+
+// lapsesTooEarly reports whether a result says that an approval lapsed which
+// still stands.
+func (c *Call) lapsesTooEarly(r Record, e *events.ToolResult) bool {
+	q := c.Request
+	return c.Start == nil && e.Cause == events.CauseTimeout && q != nil && q.State == Approved && !r.time().After(q.StartBy())
 }
 
 func (c *Call) declinedBy(cause events.Cause) bool {

@@ -52,6 +52,8 @@ func TestStartsOfApprovedCalls(t *testing.T) {
 		},
 		{"with the revision's text", after(asked, step{1, modify(alice, "{}"), ""}, step{2, revise(1, "alice", "{}"), ""}), start(), ""},
 		{"revoked", after(approved, step{2, revoke(bob), ""}), start(), fold.ReasonNoWarrant},
+		{"lost with a part of the log", after(approved, step{2, loses(key), ""}), start(), fold.ReasonEnded},
+		{"lost, named twice", after(approved, step{2, loses(key), ""}), loses(key), fold.ReasonEnded},
 		{"ended", after(approved, step{2, ends(events.StatusError, events.CauseGateError), ""}), start(), fold.ReasonEnded},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -31,6 +31,7 @@ type Output struct {
 	FullBytes  int64
 	FullDigest events.Digest
 	Failed     bool
+	Stale      bool   // with Failed: what it was to change was not what was approved; nothing was changed
 	StoppedBy  string // "timeout", "cancelled", "shutdown", "output-limit", or ""
 }
 

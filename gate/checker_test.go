@@ -35,10 +35,12 @@ type checkedCall struct {
 	number   int
 	approve  string // the decision that approved
 	at       int64
+	revoked  bool
 	refusal  *events.Decision // the decline that counted
 
 	start    *events.ToolStarted
 	startRow int64
+	waited   bool // a protected call of its turn was undecided at the start
 	result   *events.ToolResult
 }
 
@@ -87,8 +89,13 @@ func (c *checker) read(e events.Entry) {
 		c.revision(env.CausationID, digest, d)
 	case *events.ToolStarted:
 		c.started(e, env.SessionID, d)
+	case *events.Revocation:
+		call := c.requests[d.RequestID]
+		if call != nil && call.approve == d.Decision && !call.revoked && call.start == nil && call.result == nil && d.Actor.Roles[0] == "reviewer" {
+			call.revoked, c.counted[env.ID] = true, true
+		}
 	case *events.ToolResult:
-		c.ended(env.SessionID, d)
+		c.ended(e, env.SessionID, d)
 	case *events.RunStarted:
 		if c.running[env.SessionID] == "" {
 			c.running[env.SessionID] = d.RunID
@@ -165,14 +172,30 @@ func (c *checker) started(e events.Entry, session string, d *events.ToolStarted)
 	}
 	named := d.RequestDigest == call.digest && d.Arguments.Commitment == call.text.Commitment && d.Tool == call.Tool
 	allowed := call.Effect == events.EffectAllow && d.Warrant.Kind == events.WarrantRule && d.Warrant.Rule == call.Rule && d.Warrant.PolicyDigest == call.PolicyDigest
-	approved := call.approve != "" && d.Warrant.Kind == events.WarrantDecision && d.Warrant.Decision == call.approve &&
-		e.Record.LogTime <= call.at+time.Duration(call.asked.StartWithin).Microseconds()
+	approved := call.approve != "" && !call.revoked && d.Warrant.Kind == events.WarrantDecision && d.Warrant.Decision == call.approve &&
+		!call.lapsed(e)
 	if named && (allowed || approved) {
-		call.start, call.startRow = d, e.Row
+		call.start, call.startRow, call.waited = d, e.Row, c.undecided(session, d.BatchID)
 	}
 }
 
-func (c *checker) ended(session string, d *events.ToolResult) {
+// undecided reports whether a request of a turn is pending.
+func (c *checker) undecided(session, batch string) bool {
+	for name, call := range c.calls {
+		if name.session == session && name.key.BatchID == batch && call.pending {
+			return true
+		}
+	}
+	return false
+}
+
+// lapsed reports whether the time in which an approval must lead to a start is
+// over.
+func (call *checkedCall) lapsed(e events.Entry) bool {
+	return e.Record.LogTime > call.at+time.Duration(call.asked.StartWithin).Microseconds()
+}
+
+func (c *checker) ended(e events.Entry, session string, d *events.ToolResult) {
 	call := c.calls[callName{session, d.CallKey}]
 	if call == nil || call.result != nil {
 		return
@@ -180,6 +203,9 @@ func (c *checker) ended(session string, d *events.ToolResult) {
 	ran := d.Status == events.StatusOK || d.Status == events.StatusError
 	if call.start != nil && (d.Status == events.StatusAmbiguous || ran && d.Executor == call.start.Executor) {
 		call.result = d
+	}
+	if call.start == nil && d.Cause == events.CauseTimeout && call.approve != "" && !call.lapsed(e) {
+		return
 	}
 	if call.start == nil && d.Status != events.StatusOK && d.Status != events.StatusAmbiguous && d.Executor == "" {
 		call.result, call.pending = d, false
@@ -230,6 +256,9 @@ func (c *checker) execution(x execution) {
 	if call == nil || call.start == nil || call.start.Executor != x.executor || call.startRow > x.records {
 		c.complain("invariant 1: %v ran on %s without an effective start before it", x.call, x.executor)
 		return
+	}
+	if call.waited && call.Tool != "Read" {
+		c.complain("%v ran while a protected call of its turn was undecided", x.call)
 	}
 	for name, p := range c.log.bytes {
 		if p.Opens(*call.text) && string(p.Bytes) != x.arguments {

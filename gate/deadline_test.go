@@ -123,18 +123,58 @@ func TestATimeOutAcrossARestart(t *testing.T) {
 	})
 }
 
+// An approval that nobody starts ends when its time is over, without anybody
+// touching it, also across a restart, and by the log's clock.
 func TestAnApprovalThatNobodyStartsLapses(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := open(t, newMemLog(time.Now), "b1", time.Minute)
-		h.propose(t, "s", "Bash")
-		h.accepted(t, ruling(h.request(t, "s", 0), events.VerdictApprove, alice))
-		<-time.After(time.Minute + time.Second)
-		var ran atomic.Int32
-		r, text := h.carry(t, "s", 0, ok(&ran))
-		require.Zero(t, ran.Load())
-		require.Equal(t, events.StatusExpired, r.Status)
-		require.Contains(t, text, "not started in time")
-	})
+	for name, c := range map[string]struct {
+		calls   []string
+		behind  time.Duration // of the log's clock
+		restart bool
+		want    time.Duration // from the approval
+	}{
+		"alone":                        {calls: []string{"Bash"}, want: time.Minute},
+		"across a restart":             {calls: []string{"Bash"}, restart: true, want: time.Minute},
+		"held back by its turn":        {calls: []string{"Bash", "Bash"}, want: 2*time.Hour + time.Minute},
+		"held back, across a restart":  {calls: []string{"Bash", "Bash"}, restart: true, want: 2*time.Hour + time.Minute},
+		"of a log whose clock is late": {calls: []string{"Bash"}, behind: 10 * time.Second, restart: true, want: 70 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				log := newMemLog(time.Now)
+				h := open(t, log, "b1", 2*time.Hour)
+				h.propose(t, "s", c.calls...)
+				h.accepted(t, ruling(h.request(t, "s", 0), events.VerdictApprove, alice))
+				began := time.Now()
+				if c.restart {
+					<-time.After(20 * time.Second)
+					h.stop()
+					log.clock = func() time.Time { return time.Now().Add(-c.behind) }
+					<-time.After(20 * time.Second)
+					h = open(t, log, "b2", 2*time.Hour)
+				}
+				h.until(t, "s", func(s *fold.Session) bool { return s.Calls[key("s", 0)].Result != nil })
+				require.InDelta(t, c.want.Seconds(), time.Since(began).Seconds(), 0.2)
+				r, text := h.result(t, "s", 0)
+				require.Equal(t, events.StatusExpired, r.Status)
+				require.Equal(t, events.CauseTimeout, r.Cause)
+				require.Contains(t, text, "not started in time")
+				var ran atomic.Int32
+				h.carry(t, "s", 0, ok(&ran))
+				require.Zero(t, ran.Load())
+				require.Equal(t, c.behind > 0, log.results("s", 0) > 1, "one result, but where the log finds it too early")
+			})
+		})
+	}
+}
+
+// results counts the results of a call in the log.
+func (l *memLog) results(session string, i int) (n int) {
+	for _, e := range l.all() {
+		if r, ok := fold.Decode(e.Record).Event.(*events.ToolResult); ok && r.CallKey == key(session, i) {
+			n++
+		}
+	}
+	return n
 }
 
 // Ten thousand requests wait in a thousand sessions: what one costs in memory,

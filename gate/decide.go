@@ -81,7 +81,7 @@ func (g *Gate) decide(ctx context.Context, r Ruling) (Answer, error) {
 		return Answer{}, err
 	}
 	if id == "" {
-		return g.refused(ctx, "", r, "there is no such request")
+		return g.refused(ctx, "", r, noRequest)
 	}
 	s, unpin, err := g.pin(ctx, id)
 	if err != nil {
@@ -111,11 +111,15 @@ func (g *Gate) decide(ctx context.Context, r Ruling) (Answer, error) {
 // refused records an attempt that appended no decision. That the record of the
 // attempt could not be kept changes nothing for who asked.
 func (g *Gate) refused(ctx context.Context, session string, r Ruling, reason string) (Answer, error) {
+	return g.refusedTo(ctx, "decide", session, r.RequestID, r.Actor, r.Via, reason)
+}
+
+func (g *Gate) refusedTo(ctx context.Context, action, session, request string, who *events.Actor, via, reason string) (Answer, error) {
 	_, err := g.log.Append(ctx, events.Draft{Session: session, Data: &events.Access{
-		Action: "decide", Outcome: events.AccessRefused, Actor: r.Actor, Resource: clip(r.RequestID), Reason: clip(reason), Via: r.Via,
+		Action: action, Outcome: events.AccessRefused, Actor: who, Resource: clip(request), Reason: clip(reason), Via: via,
 	}})
 	if err != nil {
-		g.logger.WarnContext(ctx, "a refused decision could not be recorded", "error", err)
+		g.logger.WarnContext(ctx, "a refused decision could not be recorded", "action", action, "error", err)
 	}
 	return Answer{Reason: reason}, nil
 }
@@ -137,7 +141,7 @@ func (g *Gate) prepare(ctx context.Context, s *session, r Ruling) prepared {
 	defer g.mu.Unlock()
 	q := s.Requests[r.RequestID]
 	if q == nil {
-		return prepared{why: "there is no such request"}
+		return prepared{why: noRequest}
 	}
 	if first := repeated(q, r); first != nil {
 		if first.Idempotency != idempotency(r) {

@@ -37,13 +37,10 @@ func (d Definition) mediaType() string {
 func (g *Gate) Define(ctx context.Context, definitions ...Definition) error {
 	var drafts []events.Draft
 	for _, d := range definitions {
-		if g.knows(definedAs(d.Kind, d.Digest()), d.Digest()) {
+		if !g.isNew(d) {
 			continue
 		}
-		p := events.NewPayload(d.Content)
-		drafts = append(drafts, events.Draft{Payloads: []events.Payload{p}, Data: &events.Definition{
-			Kind: d.Kind, Name: d.Name, Digest: d.Digest(), Content: p.Ref(d.mediaType()),
-		}})
+		drafts = append(drafts, d.draft())
 	}
 	if len(drafts) == 0 {
 		return nil
@@ -54,10 +51,27 @@ func (g *Gate) Define(ctx context.Context, definitions ...Definition) error {
 	return nil
 }
 
+func (d Definition) draft() events.Draft {
+	p := events.NewPayload(d.Content)
+	return events.Draft{Payloads: []events.Payload{p}, Data: &events.Definition{
+		Kind: d.Kind, Name: d.Name, Digest: d.Digest(), Content: p.Ref(d.mediaType()),
+	}}
+}
+
+// isNew reports whether the log must have a definition yet. A policy that holds
+// again after another did is defined again, so that the newest is the one that
+// holds.
+func (g *Gate) isNew(d Definition) bool {
+	if d.Kind == events.DefinePolicy {
+		return g.newestPolicy() != d.Digest()
+	}
+	return !g.knows(definedAs(d.Kind, d.Digest()), d.Digest())
+}
+
 // DefineAll records the definitions that the gate itself stands on: its policy
 // and its tools.
 func (g *Gate) DefineAll(ctx context.Context) error {
-	all := []Definition{{Kind: events.DefinePolicy, Name: "policy", Content: g.policy.Document()}}
+	all := []Definition{policyDefinition(g.Policy())}
 	for _, name := range slices.Sorted(maps.Keys(g.tools)) {
 		all = append(all, Definition{Kind: events.DefineTool, Name: name, Content: g.tools[name].Definition})
 	}

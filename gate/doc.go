@@ -16,6 +16,15 @@
 // nothing but reading on: pending requests are still pending, a call that had
 // started on a process that is gone becomes ambiguous.
 //
+// A turn with a protected call holds back all its calls but read-only ones until
+// every protected call of the turn is decided; what it then lets go is carried
+// one by one. There is no setting for that. A tool whose calls change one file
+// (Changer) is asked beforehand: the request carries the file's digest and the
+// diff, the file is looked at again before the start is recorded, and by the tool
+// while it writes. A call whose file moved in between ends "stale", or in an
+// error with that cause, and nothing is written. What a tool verifies (Verify) is
+// checked at the same place.
+//
 // What a crash means at each step: before tool_call nothing happened; after
 // it, Carry goes on from the fold; after tool_started the call may have run,
 // and is never run again.

@@ -48,31 +48,37 @@ func (g *Gate) scheduleAll() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.due.setAll(g.left)
+	g.lapses.setAll(g.left)
 }
 
 // expire ends the requests that fall due.
 func (g *Gate) expire(ctx context.Context) error {
+	return g.attend(ctx, g.due, g.timeOut)
+}
+
+// attend ends what falls due in a queue.
+func (g *Gate) attend(ctx context.Context, queue *deadlines, end func(context.Context, deadline) error) error {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
-		due, wait := g.due.passed(time.Now())
-		g.timeOutAll(ctx, due)
+		due, wait := queue.passed(time.Now())
+		g.endAll(ctx, due, end)
 		timer.Reset(wait)
 		select {
 		case <-timer.C:
-		case <-g.due.moved:
+		case <-queue.moved:
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
 	}
 }
 
-// timeOutAll ends requests side by side, so that they share commits.
-func (g *Gate) timeOutAll(ctx context.Context, due []deadline) {
+// endAll ends what is due side by side, so that the ends share commits.
+func (g *Gate) endAll(ctx context.Context, due []deadline, end func(context.Context, deadline) error) {
 	var group errgroup.Group
 	group.SetLimit(endedAtOnce)
 	for _, d := range due {
-		group.Go(func() error { return g.timeOut(ctx, d) })
+		group.Go(func() error { return end(ctx, d) })
 	}
 	if err := group.Wait(); err != nil && ctx.Err() == nil {
 		g.logger.WarnContext(ctx, "the end of a request could not be recorded yet; it is tried again", "error", err)

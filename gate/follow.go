@@ -89,6 +89,9 @@ func (g *Gate) applyAll(ctx context.Context, entries []events.Entry, decoded []f
 			touched[s.ID] = s
 		}
 		g.applied = place{entries[i].Row, r.Digest}
+		if g.applied.row == 1 {
+			g.learnLog(r.Digest)
+		}
 		g.logTime = max(g.logTime, r.LogTime)
 	}
 	for id, s := range touched {
@@ -111,8 +114,10 @@ func (s *session) wake() {
 // held.
 func (g *Gate) apply(ctx context.Context, r fold.Record, live bool) (*session, error) {
 	g.learn(r)
+	g.noteBoot(r)
 	id := r.Envelope.SessionID
 	if id == "" || !r.Envelope.Critical {
+		g.accepted.apply(r, nil, fold.Outcome{Reason: fold.ReasonNotFolded})
 		g.answer(r, fold.Outcome{Reason: fold.ReasonNotFolded})
 		return nil, nil //nolint:nilnil // no session is moved
 	}
@@ -121,6 +126,7 @@ func (g *Gate) apply(ctx context.Context, r fold.Record, live bool) (*session, e
 		return nil, err
 	}
 	outcome := s.Apply(r)
+	g.accepted.apply(r, s.Session, outcome)
 	g.answer(r, outcome)
 	if outcome.Counts {
 		g.react(s, r, live)
@@ -150,15 +156,24 @@ func (g *Gate) react(s *session, r fold.Record, live bool) {
 		q := s.Requests[e.RequestID]
 		g.schedule(s, q, live)
 		g.settled(q)
+		g.scheduleLapse(s, q, live)
 	case *events.Decision:
 		q := s.Requests[e.RequestID]
 		if e.Verdict == events.VerdictModify {
 			g.modified(modification{session: s.ID, request: e.RequestID, decision: r.Envelope.ID})
 		}
 		g.settled(q)
+		g.scheduleLapse(s, q, live)
+	case *events.Revocation:
+		g.lapses.drop(e.RequestID)
+	case *events.ToolStarted:
+		if q := s.Calls[e.CallKey].Request; q != nil {
+			g.lapses.drop(q.RequestID)
+		}
 	case *events.ToolResult:
 		if q := s.Calls[e.CallKey].Request; q != nil {
 			g.settled(q)
+			g.lapses.drop(q.RequestID)
 		}
 	case *events.RunCancelled:
 		g.stopRun(s.ID, e.RunID)

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -58,6 +59,8 @@ type Options struct {
 	Tools  []Tool
 	// Path is where gate.db is; "" keeps it in memory.
 	Path string
+	// Keep leaves a gate.db of another log as it is. Such a gate must not run.
+	Keep bool
 	// Node and Boot name this process; starts carry them as "NODE/BOOT".
 	Node, Boot string
 	// MaxPending caps the undecided requests of one session and of one
@@ -82,7 +85,9 @@ type Options struct {
 // from any goroutine while Run runs.
 type Gate struct {
 	log      Log
-	policy   *policy.Policy
+	policy   atomic.Pointer[policy.Policy] // swap alone changes it
+	offers   offers
+	accepted acceptance
 	tools    map[string]*judgedTool // by name; never changes
 	store    *store
 	executor string // "NODE/BOOT"
@@ -92,11 +97,13 @@ type Gate struct {
 	logger   *slog.Logger
 	now      func() time.Time
 	due      *deadlines
+	lapses   *deadlines    // of approvals that have not led to a start
 	revise   chan struct{} // told when modifications has grown
 	ready    chan struct{} // closed when Run has caught up and recovered
 	stopped  chan struct{} // closed when Run has ended
 
-	foreign bool // gate.db was of another log; owned by New
+	foreign bool  // gate.db was of another log; owned by New
+	ahead   ahead // what gate.db knows of this log and the log has not; owned by New
 
 	saved int64 // row up to which gate.db is written; owned by catchUp, then by persist
 
@@ -161,14 +168,15 @@ func New(ctx context.Context, o Options) (*Gate, error) {
 		return nil, err
 	}
 	g := &Gate{
-		log: o.Log, policy: o.Policy, tools: tools, store: st, executor: o.Node + "/" + o.Boot, node: o.Node, opt: o,
-		logger: o.Logger, now: o.Clock, due: newDeadlines(), revise: make(chan struct{}, 1), ready: make(chan struct{}),
+		log: o.Log, tools: tools, store: st, executor: o.Node + "/" + o.Boot, node: o.Node, opt: o,
+		logger: o.Logger, now: o.Clock, due: newDeadlines(), lapses: newDeadlines(), revise: make(chan struct{}, 1), ready: make(chan struct{}),
 		stopped:  make(chan struct{}),
 		sessions: map[string]*session{}, idle: list.New(), unfinished: map[string]unfinished{}, once: map[string]func(){},
 		awaited: map[string]*fold.Outcome{}, carrying: map[callID]struct{}{},
 		runs: map[callID]runningCall{}, begun: map[string][]byte{}, pending: map[string]int{}, known: map[string]events.Digest{},
 		named: map[string]events.Digest{}, dirty: map[string]bool{}, newest: map[string]string{}, newlyKnown: map[string]events.Digest{},
 	}
+	g.policy.Store(o.Policy)
 	if err := g.restoreOrRemake(ctx); err != nil {
 		return nil, errors.Join(err, g.store.close())
 	}
@@ -226,6 +234,7 @@ func (g *Gate) serve(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return g.follow(ctx) })
 	group.Go(func() error { return g.expire(ctx) })
+	group.Go(func() error { return g.lapse(ctx) })
 	group.Go(func() error { return g.reviseAll(ctx) })
 	group.Go(func() error { return g.persist(ctx) })
 	group.Go(func() error {
@@ -247,9 +256,6 @@ func (g *Gate) Executor() string { return g.executor }
 // OfAnotherLog reports whether gate.db was found to belong to another log, or to
 // one that was longer, and was made anew.
 func (g *Gate) OfAnotherLog() bool { return g.foreign }
-
-// Policy returns the policy under which the gate judges.
-func (g *Gate) Policy() *policy.Policy { return g.policy }
 
 // gone reports whether an executor is an earlier boot of this node.
 func (g *Gate) gone(executor string) bool {

@@ -36,7 +36,8 @@ type house struct {
 	stop   func() // ends Run, once, and waits for it
 }
 
-// open runs a gate of node n in which Bash asks, Read is free and Rm is denied.
+// open runs a gate of node n in which Bash asks, Read is free and changes
+// nothing, and Rm is denied.
 func open(t testing.TB, log *memLog, boot string, timeout time.Duration) *house {
 	t.Helper()
 	return openWith(t, log, timeout, func(o *gate.Options) { o.Boot = boot })
@@ -69,7 +70,7 @@ func build(ctx context.Context, log *memLog, timeout time.Duration, change func(
 		return nil, err
 	}
 	tool := func(name string) gate.Tool {
-		return gate.Tool{Name: name, Source: events.SourceBuiltin, Definition: []byte(name), Schema: []byte(schema)}
+		return gate.Tool{Name: name, Source: events.SourceBuiltin, Definition: []byte(name), Schema: []byte(schema), ReadOnly: name == "Read"}
 	}
 	o := gate.Options{
 		Policy: p, Tools: []gate.Tool{tool("Bash"), tool("Read"), tool("Rm")}, Node: "n", Boot: "b1",

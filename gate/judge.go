@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,6 +18,8 @@ const (
 	ruleSize       = "arguments-size"
 	rulePending    = "pending-cap"
 	rulePolicy     = "policy-failed"
+	ruleTarget     = "target"    // the tool would refuse what it is to change
+	ruleIsolation  = "isolation" // the machine cannot shut the tool off from agentd
 )
 
 // MaxArguments bounds the arguments of a call in bytes, so that the event that
@@ -30,12 +33,13 @@ type judgement struct {
 	rule   string
 	why    string // for the reviewer, or for the model where the call is refused
 	policy policy.Verdict
+	by     *policy.Policy // that was asked; nil where none was
 	// refused marks what never reached the policy: the call ends as an error.
 	refused bool
 }
 
 // judge asks, in this order: does the tool exist, are the arguments valid, do
-// they fit its schema, what does the policy say.
+// they fit its schema, what does the policy say, can it run on this machine.
 func (g *Gate) judge(tool string, arguments []byte) judgement {
 	t := g.tools[tool]
 	if t == nil {
@@ -47,19 +51,24 @@ func (g *Gate) judge(tool string, arguments []byte) judgement {
 	if err := g.fits(t, arguments); err != nil {
 		return refuse(t, ruleArguments, unfitPrefix+clipTo(err.Error(), maxWhy)+".")
 	}
-	v := g.verdict(t)
-	return judgement{tool: t, effect: v.Effect, rule: v.Rule, why: v.Why, policy: v}
+	p := g.Policy()
+	v := g.verdict(p, t)
+	if t.Hindrance != "" && v.Effect != policy.Deny {
+		return refuse(t, ruleIsolation, unfitPrefix+t.Hindrance)
+	}
+	return judgement{tool: t, effect: v.Effect, rule: v.Rule, why: v.Why, policy: v, by: p}
 }
 
-// verdict asks the policy, and denies where that panics.
-func (g *Gate) verdict(t *judgedTool) (v policy.Verdict) {
+// verdict asks the policy, and denies where that panics. What it frees asks all
+// the same while nobody has accepted the tool's definition.
+func (g *Gate) verdict(p *policy.Policy, t *judgedTool) (v policy.Verdict) {
 	defer func() {
-		if p := recover(); p != nil {
-			g.logger.Error("the policy panicked", "tool", t.Name, "panic", fmt.Sprint(p))
+		if r := recover(); r != nil {
+			g.logger.Error("the policy panicked", "tool", t.Name, "panic", fmt.Sprint(r))
 			v = policy.Verdict{Effect: policy.Deny, Rule: rulePolicy, Why: "the policy could not be asked"}
 		}
 	}()
-	return g.policy.Judge(policy.Call{Tool: t.Name, Source: string(t.Source), Server: t.Server})
+	return g.changedAsks(p, t, p.Judge(t.asked()))
 }
 
 func refuse(t *judgedTool, rule, why string) judgement {
@@ -72,14 +81,20 @@ func (g *Gate) unknownTool(name string) string {
 }
 
 // terms are the conditions of a request under the verdict that asks. Where a
-// rule names who may decide, or asks for four eyes, no handler does.
+// rule names who may decide, or asks for four eyes, no handler does; nor does one
+// accept a definition.
 func (g *Gate) terms(j judgement, handlers bool) events.Terms {
 	return events.Terms{
-		Rule: j.rule, PolicyDigest: events.Digest(g.policy.Digest()), Why: clip(j.why), Quorum: max(1, j.policy.Quorum),
+		Rule: j.rule, PolicyDigest: g.judgedBy(j), Why: clip(j.why), Quorum: max(1, j.policy.Quorum),
 		Approvers: slices.Clone(j.policy.Approvers), FourEyes: j.policy.FourEyes,
-		Handlers: handlers && len(j.policy.Approvers) == 0 && !j.policy.FourEyes,
+		Handlers: handlers && len(j.policy.Approvers) == 0 && !j.policy.FourEyes && j.rule != ruleChanged,
 		Timeout:  events.Duration(j.policy.Timeout), StartWithin: events.Duration(j.policy.StartWithin),
 	}
+}
+
+// judgedBy names the policy of a judgement. It may have been swapped since.
+func (g *Gate) judgedBy(j judgement) events.Digest {
+	return events.Digest(cmp.Or(j.by, g.Policy()).Digest())
 }
 
 // maxWhy bounds what a model reads of why its arguments are refused: they may

@@ -24,8 +24,8 @@ type unfinished struct {
 
 // Waits reports whether the unfinished run of a session does nothing but wait
 // for people: calls of its last turn are open, and each of those has a request
-// that is pending.
-func Waits(s *fold.Session) bool {
+// that is pending, or is held back by one. It may be called under View and Watch.
+func (g *Gate) Waits(s *fold.Session) bool {
 	run := s.Run()
 	if run == nil || run.Cancelled != nil {
 		return false
@@ -39,7 +39,7 @@ func Waits(s *fold.Session) bool {
 		switch {
 		case c == nil:
 			return false
-		case !c.Open():
+		case !c.Open(), g.Held(s, c):
 		case c.Request == nil || c.Request.State != fold.Pending:
 			return false
 		default:
@@ -55,7 +55,7 @@ func (g *Gate) noteUnfinished(s *session) {
 		delete(g.unfinished, s.ID)
 		return
 	}
-	u := unfinished{waits: Waits(s.Session), at: s.Last}
+	u := unfinished{waits: g.Waits(s.Session), at: s.Last}
 	if run := s.Run(); run != nil {
 		u.run = run.ID
 	}

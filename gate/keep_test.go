@@ -110,7 +110,7 @@ func TestSessionsThatAreNotKept(t *testing.T) {
 func TestWaits(t *testing.T) {
 	h := open(t, newMemLog(time.Now), "b1", time.Minute)
 	waits := func() (is bool) {
-		require.NoError(t, h.View(t.Context(), "s", func(s *fold.Session) { is = gate.Waits(s) }))
+		require.NoError(t, h.View(t.Context(), "s", func(s *fold.Session) { is = h.Waits(s) }))
 		_, _, noted := h.Waiting("s")
 		require.Equal(t, is, noted)
 		return is

@@ -39,7 +39,8 @@ func TestWhatWaitsAndRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reg := prometheus.NewPedanticRegistry()
 		h := openWith(t, newMemLog(time.Now), time.Minute, func(o *gate.Options) { o.Metrics = reg })
-		h.propose(t, "s", "Bash", "Bash")
+		h.propose(t, "s", "Bash")
+		h.propose(t, "waits", "Bash")
 		require.Equal(t, map[string]float64{"countersign_gate_waiters": 2}, gauges(t, reg))
 
 		h.accepted(t, ruling(h.request(t, "s", 0), events.VerdictApprove, reviewer("p-ben")))
@@ -49,7 +50,7 @@ func TestWhatWaitsAndRuns(t *testing.T) {
 			panic("a tool of a test")
 		})
 		require.Equal(t, map[string]float64{"countersign_gate_waiters": 1, "countersign_tool_calls_in_flight Bash": 1}, during)
-		h.accepted(t, ruling(h.request(t, "s", 1), events.VerdictDecline, reviewer("p-ben")))
+		h.accepted(t, ruling(h.request(t, "waits", 0), events.VerdictDecline, reviewer("p-ben")))
 		require.Empty(t, gauges(t, reg))
 	})
 }

@@ -51,7 +51,7 @@ const MaxResult = 512 << 10
 // even where ctx has ended, as long as the log has room: what ran must be told.
 func (g *Gate) perform(ctx, runCtx context.Context, session string, p plan, arguments []byte, run Run) error {
 	began, ended := time.Now(), g.metrics.runs(p.call.Tool)
-	out := g.guarded(runCtx, run, arguments)
+	out := g.guarded(runCtx, g.bound(p, run), arguments)
 	ended()
 	payload, ref := resultPayload(out)
 	status := events.StatusOK
@@ -61,13 +61,26 @@ func (g *Gate) perform(ctx, runCtx context.Context, session string, p plan, argu
 	last, end := lasting(ctx)
 	defer end()
 	return g.recordResult(last, session, p, payload, &events.ToolResult{
-		Status: status, Cause: causeOf(p), Rule: ruleOf(p.call), Result: ref,
+		Status: status, Cause: causeOf(p, out), Rule: ruleOf(p.call), Result: ref,
 		DurationMS: time.Since(began).Milliseconds(), StoppedBy: stoppedBy(runCtx, out), Executor: g.executor,
 	})
 }
 
-// causeOf is why a call ran.
-func causeOf(p plan) events.Cause {
+// bound is what runs for a call: where a target was approved, its tool against
+// that target and no other.
+func (g *Gate) bound(p plan, run Run) Run {
+	if p.target == nil {
+		return run
+	}
+	changes := g.tools[p.call.Tool].Changes
+	return func(ctx context.Context, arguments []byte) Output { return changes.Change(ctx, arguments, *p.target) }
+}
+
+// causeOf is why a call ran, or why it changed nothing.
+func causeOf(p plan, out Output) events.Cause {
+	if out.Stale && out.Failed && p.target != nil {
+		return events.CauseStale
+	}
 	if p.vote != nil {
 		return p.vote.Cause
 	}

@@ -41,6 +41,12 @@ func (g *Gate) position(ctx context.Context) (place, error) {
 	if len(entries) == 1 && entries[0].Row == at.row && events.DigestOf(entries[0].Record.Envelope) == at.digest {
 		return at, nil
 	}
+	if g.ahead, err = g.behind(ctx, at, len(entries)); err != nil {
+		return place{}, err
+	}
+	if g.ahead.kind != "" || g.opt.Keep {
+		return place{}, nil // it stays as it is, and the gate does not run
+	}
 	g.foreign = true
 	g.logger.WarnContext(ctx, "gate.db does not belong to this log and is made anew from it", "path", g.opt.Path, "row", at.row)
 	return place{}, g.store.clear(ctx)
@@ -60,9 +66,17 @@ func (g *Gate) restore(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("gate.db: %w", err)
 	}
+	accepted, err := g.store.definitions(ctx)
+	if err != nil {
+		return fmt.Errorf("gate.db: %w", err)
+	}
+	g.accepted.restore(accepted)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.applied, g.known = at, known
+	if err := g.knowLog(ctx, at); err != nil {
+		return err
+	}
 	for _, id := range ids {
 		s, err := g.load(ctx, id)
 		if err != nil {
@@ -79,6 +93,7 @@ func (g *Gate) restore(ctx context.Context) error {
 func (g *Gate) resume(s *session) {
 	for _, q := range s.Requests {
 		if q.State != fold.Pending {
+			g.scheduleLapse(s, q, false)
 			continue
 		}
 		g.pending[q.Requester]++
@@ -106,7 +121,10 @@ func (g *Gate) persist(ctx context.Context) error {
 }
 
 func (g *Gate) flush(ctx context.Context) error {
-	c := g.takeChanges()
+	c, err := g.takeChanges()
+	if err != nil {
+		return err
+	}
 	if c.at.row == g.saved {
 		return nil
 	}
@@ -119,16 +137,20 @@ func (g *Gate) flush(ctx context.Context) error {
 	return nil
 }
 
-func (g *Gate) takeChanges() changes {
+func (g *Gate) takeChanges() (changes, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	c := changes{at: g.applied, sessions: map[string]bool{}, requests: g.newest, known: g.newlyKnown}
+	accepted, err := g.accepted.take()
+	if err != nil {
+		return changes{}, err
+	}
+	c := changes{at: g.applied, sessions: map[string]bool{}, requests: g.newest, known: g.newlyKnown, accepted: accepted}
 	for id := range g.dirty {
 		_, c.sessions[id] = g.unfinished[id]
 	}
 	g.saving = g.newest // until the file has them, sessionOf finds them here
 	g.dirty, g.newest, g.newlyKnown = map[string]bool{}, map[string]string{}, map[string]events.Digest{}
-	return c
+	return c, nil
 }
 
 // settleSaved forgets what the file has now.
@@ -146,6 +168,7 @@ func (g *Gate) putBack(c changes) {
 		g.dirty[id] = true
 	}
 	g.saving = nil
+	g.accepted.putBack(c.accepted)
 	maps.Copy(g.newest, c.requests)
 	for name, digest := range c.known {
 		if _, newer := g.newlyKnown[name]; !newer {

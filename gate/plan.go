@@ -16,7 +16,8 @@ type plan struct {
 	revoked bool         // it was approved, and the approval was taken back
 	warrant events.Warrant
 	digest  events.Digest
-	ref     *events.Ref // arguments, with "in" set
+	ref     *events.Ref    // arguments, with "in" set
+	target  *events.Target // what was approved to be changed; nil where nothing was named
 	carrier string
 	text    []byte // the arguments, where they were read before
 	call    fold.Call
@@ -42,6 +43,8 @@ func (g *Gate) next(s *fold.Session, c *fold.Call, ran bool) (plan, bool) {
 	case cancelledRun(s, c):
 		p.over = causeOfCancel(s, c)
 		return p, true
+	case permitted(c) && g.holds(s, c):
+		return p, false
 	case c.Request != nil:
 		return decidedPlan(p, c.Request)
 	case c.Effect == events.EffectAllow:
@@ -98,7 +101,7 @@ func decidedPlan(p plan, q *fold.Request) (plan, bool) {
 	case q.State == fold.Approved:
 		p.vote = q.End
 		p.warrant = events.Warrant{Kind: events.WarrantDecision, Decision: q.End.EventID}
-		p.digest, p.ref, p.carrier = q.Digest, carried(q), q.Carrier
+		p.digest, p.ref, p.carrier, p.target = q.Digest, carried(q), q.Carrier, q.Target
 	case q.State == fold.Declined:
 		p.over, p.vote = q.End.Cause, q.End
 	default:

@@ -43,7 +43,7 @@ func drawAct(r *rapid.T) act {
 	pause := time.Duration(rapid.SampledFrom([]int{1, 15, 40, 400}).Draw(r, "ms")) * time.Millisecond
 	all := []act{
 		{5, "propose", func(w *world) {
-			w.propose(w.nodes[n], session, [][]string{{"Bash"}, {"Bash", "Read"}, {"Read", "Rm", "Nope"}, {"Bash", "Bash", "Rm"}}[pick])
+			w.propose(w.nodes[n], session, [][]string{{"Bash"}, {"Bash", "Read"}, {"Read", "Rm", "Nope"}, {"Bash", "Bash", "Free"}}[pick])
 		}},
 		{4, "approve", says(events.VerdictApprove)},
 		{2, "decline", says(events.VerdictDecline)},
@@ -56,6 +56,7 @@ func drawAct(r *rapid.T) act {
 				return ruling(q, events.VerdictApprove, &events.Actor{Person: "p-eve", Roles: []string{"agent"}, Groups: []string{}, Method: "token"})
 			})
 		}},
+		{2, "take an approval back", func(w *world) { w.revoke(w.nodes[n], pick, who) }},
 		{1, "mint a decision again", func(w *world) { w.mintAgain() }},
 		{1, "write a start by hand", func(w *world) { w.forge(w.nodes[n], pick) }},
 		{2, "approve by hand, and start another text", func(w *world) { w.byHand(w.nodes[n], pick, false) }},

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/countersign-dev/countersign/events"
-	"github.com/countersign-dev/countersign/fold"
 )
 
 // Proposal is one turn's calls, as a model asked for them.
@@ -45,7 +44,8 @@ type ProposedCall struct {
 	// Arguments are the model's own text, to the byte.
 	Arguments []byte
 	// AtOnce says that the proposer carries the call as soon as Propose
-	// returns, if it need not ask: its start then goes in the same commit.
+	// returns, if it need not ask and its turn does not hold it back: its start
+	// then goes in the same commit.
 	AtOnce bool
 }
 
@@ -55,12 +55,12 @@ type ProposedCall struct {
 // ErrNotCounted where the fold refused one: its key was used, or the
 // conversation is another's or has no such run.
 func (g *Gate) Propose(ctx context.Context, p Proposal) error {
-	_, unpin, err := g.pin(ctx, p.Session) // what waits in it already is counted
+	s, unpin, err := g.pin(ctx, p.Session) // what waits in it already is counted
 	if err != nil {
 		return err
 	}
 	defer unpin()
-	drafts, starts := g.proposeAll(p)
+	drafts, starts := g.proposeAll(ctx, s, p)
 	if len(drafts) == 0 {
 		return nil
 	}
@@ -77,60 +77,6 @@ func (g *Gate) Propose(ctx context.Context, p Proposal) error {
 		}
 	}
 	return nil
-}
-
-// proposeAll drafts a turn, and the starts of its calls that need not wait.
-func (g *Gate) proposeAll(p Proposal) (drafts, starts []events.Draft) {
-	drafts = append(drafts, p.Before...)
-	asking := 0
-	var arguments [][]byte
-	for _, c := range p.Calls {
-		d, asks := g.proposeCall(p, c, asking)
-		drafts = append(drafts, d...)
-		if asks {
-			asking++
-		}
-		call, ok := d[0].Data.(*events.ToolCall)
-		if !c.AtOnce || !ok || call.Effect != events.EffectAllow {
-			continue
-		}
-		if args, err := events.DecodeArguments(c.Arguments); err == nil {
-			starts = append(starts, g.freeStart(p.Session, d[0], call))
-			arguments = append(arguments, args.Text)
-		}
-	}
-	g.begin(starts, arguments)
-	return drafts, starts
-}
-
-// proposeCall drafts a call, and what follows from it at once.
-func (g *Gate) proposeCall(p Proposal, c ProposedCall, asking int) (drafts []events.Draft, asks bool) {
-	j := g.judge(c.Tool, c.Arguments)
-	if p.Refuse != nil {
-		j = refuse(j.tool, p.Refuse.Rule, p.Refuse.Why)
-	}
-	if j.effect == events.EffectAsk && g.tooMany(p, asking) {
-		j = refuse(j.tool, rulePending, "Too many calls wait for approval already, so the tool was not run. Wait until some are decided.")
-	}
-	payload, ref := argumentsPayload(c.Arguments)
-	call := &events.ToolCall{
-		CallKey: events.CallKey{BatchID: p.BatchID, Index: c.Index}, RunID: p.RunID, CallID: clip(c.CallID), Tool: toolName(c.Tool),
-		ToolSource: events.SourceUnknown, Arguments: ref, Agent: p.Agent, Model: p.Model, Principal: p.Principal,
-		Enforcement: events.Enforced, Effect: j.effect, Rule: j.rule, PolicyDigest: events.Digest(g.policy.Digest()),
-	}
-	if j.tool != nil {
-		call.ToolSource, call.ToolDigest = j.tool.Source, j.tool.digest
-	}
-	draft := events.Draft{ID: events.NewID(), Session: p.Session, Data: call, Payloads: []events.Payload{payload}, Causation: p.Causation}
-	drafts = append(drafts, draft)
-	switch j.effect {
-	case events.EffectAsk:
-		return append(drafts, g.requestFor(draft.ID, p, call, j)), true
-	case events.EffectDeny:
-		return append(drafts, denied(draft.ID, p.Session, call, j)), false
-	case events.EffectAllow:
-	}
-	return drafts, false
 }
 
 // argumentsPayload keeps the arguments, to the byte. Beyond the bound of an
@@ -155,16 +101,6 @@ func toolName(s string) string {
 	return clip(s)
 }
 
-func (g *Gate) requestFor(callEvent string, p Proposal, call *events.ToolCall, j judgement) events.Draft {
-	return events.Draft{
-		ID: events.NewID(), Session: p.Session, Causation: callEvent,
-		Data: &events.ApprovalRequest{
-			RequestID: events.NewRequestID(), CallKey: call.CallKey, Tool: call.Tool, Arguments: call.Arguments.CarriedBy(callEvent),
-			Requester: call.Principal, Terms: g.terms(j, p.Handlers),
-		},
-	}
-}
-
 // denied is the result of a call that policy or the gate's own rules refuse.
 func denied(callEvent, session string, call *events.ToolCall, j judgement) events.Draft {
 	text, status := j.why, events.StatusError
@@ -182,22 +118,6 @@ func denied(callEvent, session string, call *events.ToolCall, j judgement) event
 
 func deniedText(j judgement) string {
 	return fmt.Sprintf("Declined by policy (rule %s): %s. The tool was not run.", j.rule, j.why)
-}
-
-// tooMany reports whether the session or the principal has as many undecided
-// requests as it may.
-func (g *Gate) tooMany(p Proposal, asking int) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	open := asking
-	if s := g.sessions[p.Session]; s != nil {
-		for _, q := range s.Requests {
-			if q.State == fold.Pending {
-				open++
-			}
-		}
-	}
-	return open >= g.opt.MaxPending || g.pending[p.Principal]+asking >= g.opt.MaxPendingPrincipal
 }
 
 // Refused reports whether an error of the gate means that the log takes no new

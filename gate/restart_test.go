@@ -71,7 +71,8 @@ func TestARestartWithAnyGateFile(t *testing.T) {
 			early, err := os.ReadFile(path)
 			require.NoError(t, err)
 			h = at(t, log, "b2", path)
-			h.propose(t, "s", "Bash", "Bash", "Bash")
+			h.propose(t, "s", "Bash", "Bash")
+			h.propose(t, "waits", "Bash")
 			before := h.request(t, "s", 0)
 			h.accepted(t, ruling(h.request(t, "s", 1), events.VerdictApprove, alice))
 			h.stop()
@@ -85,7 +86,7 @@ func TestARestartWithAnyGateFile(t *testing.T) {
 				h.carry(t, "s", i, ok(&ran))
 			}
 			require.EqualValues(t, 3, ran.Load())
-			require.Equal(t, []string{"s"}, h.Unfinished())
+			require.Equal(t, []string{"waits"}, h.Unfinished())
 			h.propose(t, "s2", "Read")
 			h.carry(t, "s2", 0, ok(&ran))
 		})

@@ -66,25 +66,42 @@ func (g *Gate) reviseOne(ctx context.Context, m modification) error {
 	if err != nil || !ok {
 		return err
 	}
-	j, err := g.judgeAgain(ctx, q.Tool, vote)
-	if err != nil {
+	d := events.Draft{Session: m.session, Causation: vote.EventID}
+	if err := g.judgeAgain(ctx, &d, q, vote); err != nil {
 		return err
 	}
-	_, err = g.append(ctx, m.session, events.Draft{Session: m.session, Data: g.revision(q, vote, j), Causation: vote.EventID})
+	_, err = g.append(ctx, m.session, d)
 	return err
 }
 
-// judgeAgain judges the arguments of a modification. Ones that were erased
-// meanwhile cannot run.
-func (g *Gate) judgeAgain(ctx context.Context, tool string, vote fold.Vote) (judgement, error) {
+// judgeAgain judges the arguments of a modification, foresees anew what they
+// would change, and drafts what that makes of it. Ones that were erased meanwhile
+// cannot run.
+func (g *Gate) judgeAgain(ctx context.Context, d *events.Draft, q fold.Request, vote fold.Vote) error {
 	text, err := g.log.Payload(ctx, vote.EventID, vote.Arguments)
-	switch {
-	case errors.Is(err, events.ErrNoPayload):
-		return refuse(g.tools[tool], ruleArguments, "the changed arguments cannot be read any more"), nil
-	case err != nil:
-		return judgement{}, err
+	if errors.Is(err, events.ErrNoPayload) {
+		d.Data = g.revision(q, vote, refuse(g.tools[q.Tool], ruleArguments, "the changed arguments cannot be read any more"))
+		return nil
 	}
-	return g.judge(tool, text), nil
+	if err != nil {
+		return err
+	}
+	j := g.judge(q.Tool, text)
+	if j.effect == events.EffectDeny || !g.changes(q.Tool) {
+		d.Data = g.revision(q, vote, j)
+		return nil
+	}
+	turn := g.before(ctx, d.Session, q.CallKey)
+	seen, err := turn.foresee(ctx, j.tool, text)
+	if err != nil {
+		d.Data = g.revision(q, vote, unforeseen(j.tool, err))
+		return ctx.Err()
+	}
+	e := g.revision(q, vote, j)
+	var preview events.Payload
+	preview, e.Preview = turn.preview(seen)
+	e.Target, d.Data, d.Payloads = &seen.Target, e, []events.Payload{preview}
+	return nil
 }
 
 // revision is what a modification became. The terms of the request stay unless
@@ -97,6 +114,7 @@ func (g *Gate) revision(q fold.Request, vote fold.Vote, j judgement) *events.Rev
 	switch j.effect {
 	case events.EffectAsk:
 		e.Terms = g.terms(j, q.Handlers)
+		e.StartWithin = max(e.StartWithin, q.StartWithin) // its turn may have lengthened it
 	case events.EffectDeny:
 		e.Outcome, e.Why = events.RevisionRefused, clip(j.why)
 	case events.EffectAllow: // the stricter holds: what asked once goes on asking

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/countersign-dev/countersign/events"
 	"github.com/countersign-dev/countersign/fold"
@@ -31,12 +32,14 @@ func (g *Gate) objects(c *fold.Call) objection {
 	if t == nil {
 		return stale("there is no tool %.80q any more", c.Tool)
 	}
-	v := g.verdict(t)
+	v := g.verdict(g.Policy(), t)
 	switch {
 	case v.Effect == policy.Deny:
 		return objection{cause: events.CausePolicy, rule: v.Rule, why: v.Why}
 	case t.digest != c.ToolDigest:
 		return stale("the tool %s is defined otherwise now than when the call was made", c.Tool)
+	case t.Hindrance != "":
+		return objection{cause: events.CauseStale, rule: ruleIsolation, why: strings.TrimSuffix(t.Hindrance, ".")}
 	case v.Effect == policy.Ask && c.Effect == events.EffectAllow:
 		return stale("it was free when the call was made, and asks now (rule %s: %s)", v.Rule, v.Why)
 	}
@@ -53,6 +56,18 @@ func (g *Gate) objectsTo(c *fold.Call, arguments []byte) objection {
 		return stale("%s", clipTo(err.Error(), maxWhy))
 	}
 	return objection{}
+}
+
+// standsAt is what stands against a start at its moment, beyond what objectsTo
+// knows: what would run is another program, or meets another file, than was
+// approved.
+func (g *Gate) standsAt(ctx context.Context, p plan) objection {
+	if verify := g.tools[p.call.Tool].Verify; verify != nil {
+		if err := verify(ctx); err != nil && ctx.Err() == nil {
+			return stale("%s", clipTo(err.Error(), maxWhy))
+		}
+	}
+	return g.targetMoved(ctx, p)
 }
 
 func stale(format string, args ...any) objection {

@@ -1,6 +1,8 @@
 package gate_test
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -143,4 +145,60 @@ func TestANumberBeyondMemory(t *testing.T) {
 	q := h.request(t, "s", 1)
 	require.Contains(t, h.refused(t, ruling(q, "", alice, becomes(`{"n":1e9999999}`))), "exponent")
 	h.accepted(t, ruling(q, "", alice, becomes(`{"n":3}`)))
+}
+
+// A tool that cannot be shut off on this machine is answered without asking; a
+// call of it that was approved elsewhere does not start; what is denied is denied.
+func TestAToolThatCannotBeShutOff(t *testing.T) {
+	hindered := redefined("Bash", func(t *gate.Tool) { t.Hindrance = "There are no user namespaces." })
+	log := newMemLog(time.Now)
+	h := open(t, log, "b1", time.Minute)
+	h.propose(t, "old", "Bash")
+	h.accepted(t, ruling(h.request(t, "old", 0), events.VerdictApprove, alice))
+	h.stop()
+
+	h = openWith(t, log, time.Minute, func(o *gate.Options) {
+		o.Boot = "b2"
+		hindered(o)
+		redefined("Rm", func(t *gate.Tool) { t.Hindrance = "There are no user namespaces." })(o)
+	})
+	var ran atomic.Int32
+	r, text := h.carry(t, "old", 0, ok(&ran))
+	require.Equal(t, []any{events.StatusStale, "isolation"}, []any{r.Status, r.Rule})
+	require.Contains(t, text, "There are no user namespaces.")
+	h.propose(t, "s", "Bash", "Rm")
+	r, text = h.result(t, "s", 0)
+	require.Equal(t, []any{events.StatusError, events.CausePolicy, "isolation"}, []any{r.Status, r.Cause, r.Rule})
+	require.Equal(t, "The tool was not run: There are no user namespaces.", text)
+	r, _ = h.result(t, "s", 1)
+	require.Equal(t, events.StatusDeclined, r.Status)
+	require.Zero(t, ran.Load())
+}
+
+// What would run is held against its definition just before the start, whatever
+// warrants it, and also where the call would start with its turn.
+func TestVerifyingBeforeTheStart(t *testing.T) {
+	for _, tool := range []string{"Bash", "Read"} {
+		for name, failure := range map[string]error{"the same": nil, "another program": errors.New("the program was changed")} {
+			t.Run(tool+" "+name, func(t *testing.T) {
+				h := openWith(t, newMemLog(time.Now), time.Minute, redefined(tool, func(g *gate.Tool) {
+					g.Verify = func(context.Context) error { return failure }
+				}))
+				require.NoError(t, h.Propose(t.Context(), atOnce("s", "", tool)))
+				if tool == "Bash" {
+					h.accepted(t, ruling(h.request(t, "s", 0), events.VerdictApprove, alice))
+				}
+				var ran atomic.Int32
+				r, text := h.carry(t, "s", 0, ok(&ran))
+				if failure == nil {
+					require.Equal(t, events.StatusOK, r.Status)
+					return
+				}
+				require.Equal(t, []any{events.StatusStale, events.CauseStale}, []any{r.Status, r.Cause})
+				require.Contains(t, text, "the program was changed")
+				require.Zero(t, ran.Load())
+				require.Zero(t, h.log.count(events.TypeToolStarted))
+			})
+		}
+	}
 }

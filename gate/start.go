@@ -114,8 +114,12 @@ func (g *Gate) arguments(ctx context.Context, p plan) ([]byte, objection, error)
 			return nil, objection{}, fmt.Errorf("read the arguments: %w", err)
 		}
 	}
-	if o := g.objectsTo(&p.call, text); o.cause != "" {
-		return nil, o, nil
+	o := g.objectsTo(&p.call, text)
+	if o.cause == "" {
+		o = g.standsAt(ctx, p)
+	}
+	if o.cause != "" || ctx.Err() != nil {
+		return nil, o, context.Cause(ctx)
 	}
 	args, err := events.DecodeArguments(text)
 	return args.Text, objection{}, err

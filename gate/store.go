@@ -11,7 +11,10 @@ import (
 	"os"
 	"sync"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/countersign-dev/countersign/events"
+	"github.com/countersign-dev/countersign/fold"
 	"github.com/countersign-dev/countersign/internal/sqlite"
 )
 
@@ -93,7 +96,7 @@ func (st *store) position(ctx context.Context) (place, error) {
 
 // clear forgets everything.
 func (st *store) clear(ctx context.Context) error {
-	_, err := st.db.Write.ExecContext(ctx, "DELETE FROM position; DELETE FROM unfinished; DELETE FROM requests; DELETE FROM known")
+	_, err := st.db.Write.ExecContext(ctx, "DELETE FROM position; DELETE FROM unfinished; DELETE FROM requests; DELETE FROM known; DELETE FROM definitions")
 	return err
 }
 
@@ -131,6 +134,19 @@ func (st *store) known(ctx context.Context) (map[string]events.Digest, error) {
 	return known, rows.Err()
 }
 
+// definitions returns the state of the fold of definitions.
+func (st *store) definitions(ctx context.Context) (d fold.Definitions, err error) {
+	var doc []byte
+	err = st.db.Read.QueryRowContext(ctx, "SELECT doc FROM definitions").Scan(&doc)
+	if errors.Is(err, sql.ErrNoRows) {
+		return d, nil
+	}
+	if err != nil {
+		return d, err
+	}
+	return d, json.Unmarshal(doc, &d)
+}
+
 // session returns the session of a request, or "".
 func (st *store) session(ctx context.Context, request string) (string, error) {
 	var id string
@@ -147,6 +163,7 @@ type changes struct {
 	sessions map[string]bool // to whether they are unfinished
 	requests map[string]string
 	known    map[string]events.Digest
+	accepted []byte // fold.Definitions as JSON; nil where it did not move
 }
 
 func (st *store) save(ctx context.Context, c changes) error {
@@ -173,6 +190,9 @@ func (st *store) save(ctx context.Context, c changes) error {
 	}
 	for name, digest := range c.known {
 		exec("INSERT INTO known (name, digest) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET digest = excluded.digest", name, string(digest))
+	}
+	if c.accepted != nil {
+		exec("INSERT OR REPLACE INTO definitions (one, doc) VALUES (1, ?)", string(c.accepted))
 	}
 	if err != nil {
 		return err

@@ -26,7 +26,8 @@ func TestTermsThatAdmitHandlers(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			g := &Gate{policy: p}
+			g := &Gate{}
+			g.policy.Store(p)
 			require.Equal(t, test.want, g.terms(judgement{policy: test.verdict}, test.asked).Handlers)
 		})
 	}

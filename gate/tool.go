@@ -2,6 +2,7 @@ package gate
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,6 +30,17 @@ type Tool struct {
 	Schema []byte
 	// Isolation is how the tool is kept from agentd: "none", or its means.
 	Isolation string
+	// ReadOnly tools change nothing: their calls are not held back by the
+	// protected calls of their turn.
+	ReadOnly bool
+	// Changes is set for a tool whose calls change one file; nil for others.
+	Changes Changer
+	// Verify says, just before a start, why what would run is not what the
+	// definition describes; nil where nothing can have changed.
+	Verify func(ctx context.Context) error
+	// Hindrance says why no call of the tool can run on this machine, as a
+	// sentence; "" where it can. Its calls get that as an error, without asking.
+	Hindrance string
 }
 
 // judgedTool is a tool with its schema compiled.

@@ -80,6 +80,7 @@ func (w *world) start(n *node) {
 	n.boot++
 	h, err := build(w.t.Context(), w.log, worldTimeout, func(o *gate.Options) {
 		o.Node, o.Boot, o.Path = n.name, fmt.Sprint("b", n.boot), n.path
+		o.Tools = append(o.Tools, gate.Tool{Name: "Free", Source: events.SourceBuiltin, Definition: []byte("Free"), Schema: []byte(schema)})
 		if n == w.nodes[0] {
 			o.KeepLoaded = 0 // this one keeps what it has folded, the other nothing
 		}
@@ -197,6 +198,24 @@ func (w *world) decide(n *node, pick int, change func(*fold.Request) gate.Ruling
 	r := change(q)
 	w.wg.Go(func() {
 		a, err := g.Decide(ctx, r)
+		if err != nil {
+			return // told nothing
+		}
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.answers = append(w.answers, told{event: a.EventID, accepted: a.Accepted, reason: a.Reason})
+	})
+}
+
+// revoke takes some approval back, if it is one.
+func (w *world) revoke(n *node, pick int, who *events.Actor) {
+	ctx, g := n.ctx, n.house
+	q := w.pick(g, pick)
+	if q == nil {
+		return
+	}
+	w.wg.Go(func() {
+		a, err := g.Revoke(ctx, gate.Revocation{RequestID: q.RequestID, Actor: who, Via: "test"})
 		if err != nil {
 			return // told nothing
 		}

@@ -42,16 +42,20 @@ func (p pattern) opens(name string) bool {
 	return !p.isGlob() && p.text == name
 }
 
-// globMatches goes back to the last * alone, which is enough, so its time is
-// bounded by the product of the lengths.
 func globMatches(glob, name []rune) bool {
+	return globTakes(glob, name, func(g, n rune) bool { return g == '?' || g == n })
+}
+
+// globTakes matches runes of a glob that are no * by one. It goes back to the last
+// * alone, which is enough, so its time is bounded by the product of the lengths.
+func globTakes(glob, name []rune, one func(g, n rune) bool) bool {
 	g, n, star, resume := 0, 0, -1, 0
 	for n < len(name) {
 		switch {
 		case g < len(glob) && glob[g] == '*':
 			star, resume = g, n
 			g++
-		case g < len(glob) && (glob[g] == '?' || glob[g] == name[n]):
+		case g < len(glob) && one(glob[g], name[n]):
 			g++
 			n++
 		case star >= 0:

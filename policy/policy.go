@@ -43,6 +43,7 @@
 package policy
 
 import (
+	"strings"
 	"time"
 
 	"github.com/countersign-dev/countersign/events"
@@ -149,11 +150,32 @@ func (p *Policy) byDefault(s subject) Verdict {
 	}
 }
 
+// Ask returns a verdict that asks under the terms of the policy, for a reason that
+// is no entry's: the gate's own rules.
+func (p *Policy) Ask(rule, why string) Verdict { return p.ask(rule, why) }
+
 func (p *Policy) ask(rule, why string) Verdict {
 	return Verdict{
 		Effect: Ask, Rule: rule, Why: why,
 		Quorum: 1, Timeout: p.timeout, StartWithin: p.startWithin,
 	}
+}
+
+// Summary says in one line what asks, for people: "Edit, Write ask".
+func (p *Policy) Summary() string {
+	switch {
+	case !p.requiredSet:
+		return "everything asks but Read"
+	case len(p.required) == 0:
+		return "nothing asks"
+	case len(p.required) == 1:
+		return p.required[0].String() + " asks"
+	}
+	names := make([]string, 0, len(p.required))
+	for _, e := range p.required {
+		names = append(names, e.String())
+	}
+	return strings.Join(names, ", ") + " ask"
 }
 
 // find returns the first entry that matches. Entries are in an order of their

@@ -6,7 +6,10 @@ import (
 	"github.com/countersign-dev/countersign/events"
 )
 
-const selectAside = "SELECT log_time, part, off, reason, raw FROM aside"
+const (
+	selectAside = "SELECT log_time, part, off, reason, raw FROM aside"
+	whereAside  = " WHERE part = ? AND off = ?"
+)
 
 // SetAside returns records that could not be read or stored, the oldest first.
 func (v *Views) SetAside(ctx context.Context, limit int) ([]Aside, error) {
@@ -15,7 +18,7 @@ func (v *Views) SetAside(ctx context.Context, limit int) ([]Aside, error) {
 
 // AsideAt returns what was set aside at a place; ErrNotFound if nothing was.
 func (v *Views) AsideAt(ctx context.Context, partition uint32, offset uint64) (Aside, error) {
-	return first(ctx, v.db, scanAside, selectAside+" WHERE part = ? AND off = ?", partition, off(events.Position{Offset: offset}))
+	return first(ctx, v.db, scanAside, selectAside+whereAside, partition, off(events.Position{Offset: offset}))
 }
 
 func scanAside(scan func(...any) error) (Aside, error) {

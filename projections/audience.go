@@ -47,6 +47,10 @@ func audience(ctx context.Context, q querier, session string) (*Audience, error)
 
 // CountPending returns how many undecided requests a reader may see.
 func (v *Views) CountPending(ctx context.Context, r Reader) (int, error) {
+	if v.stands() {
+		all, err := v.standIn.pending(ctx, r)
+		return len(all), err
+	}
 	if r.All {
 		return v.Status().Pending, nil
 	}

@@ -89,10 +89,10 @@ var errSource = errors.New("read the log")
 // poison reports whether an error is a record's own, and not the disk's, the
 // log's or the context's.
 func poison(err error) bool {
-	for _, other := range []error{errSource, errOther, context.Canceled, context.DeadlineExceeded, sql.ErrConnDone, sql.ErrTxDone} {
+	for _, other := range []error{errSource, errOther, errRow, context.Canceled, context.DeadlineExceeded, sql.ErrConnDone, sql.ErrTxDone} {
 		if errors.Is(err, other) {
 			return false
 		}
 	}
-	return !sqlite.IsFull(err) && !sqlite.IsBusy(err) && !sqlite.IsCorrupt(err) && !sqlite.IsFsync(err)
+	return !sqlite.IsFull(err) && !sqlite.IsBusy(err) && !sqlite.IsCorrupt(err) && !sqlite.IsMissing(err) && !sqlite.IsFsync(err)
 }

@@ -25,6 +25,7 @@ type folded struct {
 	row     int64
 	outcome fold.Outcome
 	session *fold.Session // nil where the record belongs to none
+	traces  *traces       // of the session
 	batch   *batch
 }
 
@@ -84,7 +85,7 @@ func (b *batch) derive(ctx context.Context, e events.Entry) (err error) {
 		if err != nil {
 			return err
 		}
-		r.session = s.Session
+		r.session, r.traces = s.Session, &s.traces
 		if r.outcome, err = b.move(r.Record, r.row, s); err != nil {
 			return err
 		}

@@ -8,12 +8,12 @@ import (
 // are worked out without the tables, so that one core can fold while another
 // writes. Between the two, the grams of the texts are worked out.
 type changes struct {
-	ops    []op
-	texts  []indexed
-	grams  []byte // of the texts, one after the other
-	delta  *delta // what is counted
-	row    int64  // behind the batch
-	status Status // behind the batch
+	ops      []op
+	texts    []indexed
+	segments []*segment // of the search index, with the texts of this batch and of those before
+	delta    *delta     // what is counted
+	row      int64      // behind the batch
+	status   Status     // behind the batch
 }
 
 // op is a statement with its parameters. Its text is one of few.
@@ -53,20 +53,10 @@ func (c *changes) write(conn *sqlite.Conn) error {
 			return err
 		}
 	}
-	if err := c.writeGrams(conn); err != nil {
-		return err
-	}
-	return c.delta.store(&writer{conn})
-}
-
-// writeGrams fills the search index.
-func (c *changes) writeGrams(conn *sqlite.Conn) error {
-	at := 0
-	for _, t := range c.texts {
-		if err := conn.Exec("INSERT INTO grams (rowid, text) VALUES (?, ?)", t.id, c.grams[at:at+t.grams]); err != nil {
+	for _, s := range c.segments {
+		if err := s.write(conn); err != nil {
 			return err
 		}
-		at += t.grams
 	}
-	return nil
+	return c.delta.store(&writer{conn})
 }

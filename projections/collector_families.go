@@ -43,7 +43,7 @@ func exportedFamilies() []exported {
 			"From when the deciding person was first shown a request to the decision, in log time.", "decision"),
 		counter(famBypasses, "countersign_gate_bypasses_total", "Starts of calls that would have asked, under a bypass.", "reason"),
 		counter(famViolations, "countersign_gate_invariant_violations_total", "Records that show that a promise of the gate was broken.", "invariant"),
-		counter(famStarts, "countersign_watch_starts_total", "Starts of calls that count, as the watch judged them again under the recorded policy.", "finding"),
+		counter(famStarts, "countersign_watch_starts_total", "Starts as the watch judged them: again under the recorded policy, or as nobody enforced them.", "finding"),
 		counter(famCalls, "countersign_tool_calls_total", "Tool calls that ended, by how.", "tool", "origin", "outcome"),
 		histogram(famDurations, perSecond, runBounds(), "countersign_tool_execution_duration_seconds",
 			"How long tools ran; waiting for approval is not in it.", "tool", "outcome"),
@@ -66,7 +66,7 @@ func zeros(rules map[string]bool) []tallyKey {
 	for _, invariant := range Invariants() {
 		zero(famViolations, string(invariant))
 	}
-	for _, found := range []string{foundGood, foundUnverified, foundViolation} {
+	for _, found := range findings() {
 		zero(famStarts, found)
 	}
 	for _, t := range events.AllTypes() {

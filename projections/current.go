@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,8 +17,8 @@ import (
 // the new file, so that none fails by it.
 type current struct {
 	mu      sync.RWMutex
-	db      *sqlite.DB  // mu
-	damaged func(error) // called when a query finds the file damaged
+	db      *sqlite.DB       // mu
+	damaged func(error) bool // told why a query failed; whether the views are made anew for it
 }
 
 // maxExchange is how long an exchange waits for queries to end.
@@ -52,12 +53,12 @@ func (c *current) BeginTx(ctx context.Context, o *sql.TxOptions) (*sql.Tx, error
 func (v *Views) atOnce(ctx context.Context, f func(*sql.Tx) error) error {
 	tx, err := v.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
-		note(v.db, err)
-		return fmt.Errorf("views: %w", err)
+		return note(v.db, err)
 	}
 	defer tx.Rollback()
-	err = f(tx)
-	note(v.db, err)
+	if err = f(tx); damage(err) {
+		return note(v.db, err)
+	}
 	return err
 }
 
@@ -92,11 +93,16 @@ func (c *current) quiet(ctx context.Context) error {
 	return nil
 }
 
-// note reports a damaged file, whoever finds it.
-func note(q querier, err error) {
-	if c, ok := q.(*current); ok && err != nil && c.damaged != nil && sqlite.IsCorrupt(err) {
-		c.damaged(err)
+// note reports a damaged file, whoever finds it, and returns what the query
+// fails with: ErrDamaged where that is why, and is being mended.
+func note(q querier, err error) error {
+	if c, ok := q.(*current); ok && c.damaged != nil && damage(err) && c.damaged(err) {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
+	if strings.HasPrefix(err.Error(), "views: ") {
+		return err
+	}
+	return fmt.Errorf("views: %w", err)
 }
 
 func (c *current) close() error {

@@ -37,8 +37,14 @@
 // old one, which serves and follows meanwhile if it can: tables without indexes,
 // then the indexes, then what the log got meanwhile; then the file takes the
 // name of the old one, between two queries. Whatever dies at whatever point
-// leaves a file that is right or one that the next start makes anew. Where there
-// is no old file queries find nothing, and Status says how far the new one is.
+// leaves a file that is right or one that the next start makes anew.
+//
+// A file that is damaged, gone, or holds a row that cannot be read is given up:
+// queries find nothing until there is a new one. Whoever answers people asks
+// Status.Behind first: what is not found may be in the log, and what is counted is
+// not all of it. What deciding needs (Request, Pending, MayRead) comes from the
+// gate's knowledge and the log meanwhile. Rebuilds leave the room that the log
+// keeps for deciding, and come ever more seldom where they do not help.
 //
 // # Search
 //

@@ -19,7 +19,7 @@ const applicationID = 0x43735677
 
 // derivation is raised when the same records come to give other rows without
 // a change of the schema.
-const derivation = 3
+const derivation = 4
 
 //go:embed schema/*.sql
 var schema embed.FS
@@ -34,10 +34,19 @@ const beside = ".new"
 // errOther: the file is of another build or log.
 var errOther = errors.New("the views were made by another version or from another log")
 
+// errRow: a stored row cannot be read. No build writes such a row, so the file
+// is damaged.
+var errRow = errors.New("a stored row cannot be read")
+
 // disposable reports whether a file that cannot be opened for this reason may be
 // replaced by what the log says.
 func disposable(err error) bool {
-	return errors.Is(err, errOther) || errors.Is(err, sqlite.ErrNewer) || errors.Is(err, sqlite.ErrOlder) || sqlite.IsCorrupt(err)
+	return errors.Is(err, errOther) || errors.Is(err, sqlite.ErrNewer) || errors.Is(err, sqlite.ErrOlder) || damage(err)
+}
+
+// damage reports whether an error says that a file is damaged.
+func damage(err error) bool {
+	return errors.Is(err, errRow) || sqlite.IsCorrupt(err) || sqlite.IsMissing(err)
 }
 
 // openFile opens views.db and makes what is missing in it. With path "" they

@@ -12,8 +12,8 @@ import (
 const (
 	// fillSize is how many records are folded at once while there is much to do.
 	fillSize = 2048
-	// fillCommit is how many records go into one transaction then: each makes a
-	// segment of the search index, which slows a search down.
+	// fillCommit is how many records go into one transaction then, at least: it
+	// ends where a segment of the search index does.
 	fillCommit = 256 << 10
 )
 
@@ -87,17 +87,34 @@ func (f *follower) foldAll(ctx context.Context, folded chan<- *changes) error {
 }
 
 func (f *follower) gramAll(ctx context.Context, folded <-chan *changes, ready chan<- *changes) error {
+	var texts indexer
+	var last *changes
 	for c := range folded {
-		select {
-		case c.grams = <-f.spare:
-		default: // the first ones
+		if last != nil {
+			if err := pass(ctx, ready, last); err != nil {
+				return err
+			}
 		}
-		c.gram(&f.grams)
-		if err := pass(ctx, ready, c); err != nil {
-			return err
+		c.gram(&texts)
+		if last = c; texts.full() {
+			c.segments = texts.seal(f.room)
 		}
 	}
-	return nil
+	if last == nil || ctx.Err() != nil {
+		return ctx.Err()
+	}
+	last.segments = append(last.segments, texts.seal(f.room)...)
+	return pass(ctx, ready, last)
+}
+
+// room returns the room of a segment that is written, if there is one.
+func (f *follower) room() []byte {
+	select {
+	case r := <-f.spare:
+		return r
+	default:
+		return nil
+	}
 }
 
 func pass(ctx context.Context, to chan<- *changes, c *changes) error {
@@ -120,11 +137,11 @@ func (f *follower) writeAll(ctx context.Context, conn *sqlite.Conn, ready <-chan
 					return err
 				}
 				done(c.status.Records)
-				if c.status.Records-begun >= fillCommit {
-					break
+				if len(c.segments) > 0 && c.status.Records-begun >= fillCommit {
+					return nil
 				}
 			}
-			return nil
+			return ctx.Err() // or what was cut off would be committed without its texts
 		})
 		if err != nil {
 			return upTo, err
@@ -141,9 +158,11 @@ func (f *follower) writeOne(ctx context.Context, conn *sqlite.Conn, c *changes) 
 		return err
 	}
 	f.audit.sums.apply(c.delta)
-	select {
-	case f.spare <- c.grams[:0]:
-	default:
+	for _, s := range c.segments {
+		select {
+		case f.spare <- s.bytes:
+		default:
+		}
 	}
 	return nil
 }

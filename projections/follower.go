@@ -19,8 +19,7 @@ type follower struct {
 	source Source
 	db     *sqlite.DB
 	audit  *audit
-	grams  gramSet
-	spare  chan []byte // rooms for the grams of a batch, while there is much to do
+	spare  chan []byte // rooms of segments, while there is much to do
 }
 
 // newFollower goes on where a file stands. errOther: it is another's.
@@ -92,9 +91,16 @@ func (f *follower) setAside(ctx context.Context, e events.Entry, why error) erro
 // goroutine for each statement that waits for ctx to end.
 func (f *follower) commit(ctx context.Context, c *changes) error {
 	ctx = context.WithoutCancel(ctx)
-	c.gram(&f.grams)
+	var texts indexer
+	c.gram(&texts)
+	c.segments = texts.seal(func() []byte { return nil })
 	err := f.db.Raw(ctx, func(conn *sqlite.Conn) error {
-		return inTransaction(conn, func() error { return c.write(conn) })
+		return inTransaction(conn, func() error {
+			if err := c.write(conn); err != nil {
+				return err
+			}
+			return mergeAll(conn)
+		})
 	})
 	if err == nil {
 		f.audit.sums.apply(c.delta)

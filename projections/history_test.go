@@ -138,10 +138,11 @@ func TestTimelineTellsEveryRecordAndWhetherItCounted(t *testing.T) {
 	turn, err := v.Turn(t.Context(), "s1", "b1", 10)
 	require.NoError(t, err)
 	require.Len(t, turn, 1)
-	decisions, err := v.AllDecisions(t.Context(), "", 10)
+	decisions, err := v.Decisions(t.Context(), turn[0].Request.RequestID, 10)
 	require.NoError(t, err)
-	require.Len(t, decisions.Items, 2)
-	require.False(t, decisions.Items[0].Counted())
+	require.Len(t, decisions, 2)
+	require.True(t, decisions[0].Counted())
+	require.False(t, decisions[1].Counted())
 }
 
 func TestPeopleHaveTheNameThatTheLogSaidLast(t *testing.T) {

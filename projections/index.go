@@ -27,9 +27,8 @@ func (b *batch) index(ctx context.Context) error {
 type indexed struct {
 	id    int64
 	names string // of tool and agent, with a call's arguments
-	bytes []byte // nil once its grams are known
+	bytes []byte
 	json  bool
-	grams int // how many bytes of changes.grams are its
 }
 
 // plain appends what of it is searched.
@@ -40,13 +39,11 @@ func (t indexed) plain(p *plainer, out []byte) []byte {
 	return p.append(out, readable(t.json, t.bytes))
 }
 
-// gram works out the grams of the texts, in the order of their ids: the search
-// index begins a new segment at every step back.
-func (c *changes) gram(g *gramSet) {
+// gram adds the texts to segments, and forgets them.
+func (c *changes) gram(x *indexer) {
 	slices.SortFunc(c.texts, func(a, b indexed) int { return cmp.Compare(a.id, b.id) })
-	for i, t := range c.texts {
-		begin := len(c.grams)
-		c.grams = g.append(c.grams, t)
-		c.texts[i] = indexed{id: t.id, grams: len(c.grams) - begin}
+	for _, t := range c.texts {
+		x.add(t, c.row)
 	}
+	c.texts = nil
 }

@@ -18,6 +18,8 @@ CREATE INDEX IF NOT EXISTS calls_asker ON calls (asker, log_time, part, off);
 CREATE INDEX IF NOT EXISTS calls_session ON calls (session, log_time, part, off);
 CREATE INDEX IF NOT EXISTS calls_decider ON calls (decider, log_time, part, off) WHERE decider <> '';
 CREATE INDEX IF NOT EXISTS calls_similar ON calls (tool, agent, log_time, part, off) WHERE approved = 1;
+CREATE INDEX IF NOT EXISTS calls_declined ON calls (tool, agent, asker, log_time, part, off) WHERE approved = 0 AND decider <> '';
+CREATE INDEX IF NOT EXISTS calls_declined_session ON calls (session, tool, agent, log_time, part, off) WHERE approved = 0 AND decider <> '';
 
 CREATE INDEX IF NOT EXISTS requests_id ON requests (id);
 CREATE INDEX IF NOT EXISTS requests_session ON requests (session);
@@ -25,6 +27,6 @@ CREATE INDEX IF NOT EXISTS requests_pending ON requests (log_time, part, off) WH
 CREATE INDEX IF NOT EXISTS asked_session ON asked (session, approver);
 
 CREATE INDEX IF NOT EXISTS decisions_request ON decisions (request, row);
-CREATE INDEX IF NOT EXISTS decisions_place ON decisions (log_time, part, off);
 CREATE INDEX IF NOT EXISTS access_place ON access (log_time, part, off);
 CREATE INDEX IF NOT EXISTS access_viewed ON access (resource, person, action, log_time);
+CREATE INDEX IF NOT EXISTS aside_place ON aside (part, off);

@@ -12,19 +12,20 @@ const (
 	longWindow = 5        // grams, out of which one is picked
 )
 
-// shortText stands in the place of longer grams in a text that is not long: no
-// gram has so many characters.
-const shortText = "<short>"
+// longKey marks the keys of longer grams, which are hashes. Two may have the same:
+// a text that the index names is held against the term.
+const longKey = 1 << 63
 
-// eachLongGram calls f with each longer gram of a plain text that is picked.
-func eachLongGram(s []byte, f func(gram []byte)) {
+// eachLongGram calls f with the key of each longer gram of a plain text that is
+// picked.
+func eachLongGram(s []byte, f func(key uint64)) {
 	var w window
 	for i := 0; i < len(s); {
 		c := charAt(s, i)
 		if i += c.n; c.kind == charSpace {
 			w.n = 0
-		} else if g, ok := w.next(c.r, i-c.n, i); ok {
-			f(s[g.start:g.end])
+		} else if g, ok := w.next(c.r); ok {
+			f(g.hash | longKey)
 		}
 	}
 }
@@ -33,30 +34,28 @@ func eachLongGram(s []byte, f func(gram []byte)) {
 type window struct {
 	n      int // characters since the last space
 	hash   uint64
-	starts [longGram]int          // of the last characters
 	grams  [longWindow]windowGram // the last ones
-	picked int                    // where the gram begins that was picked last
+	picked int                    // at of the one that was picked last
 }
 
 type windowGram struct {
-	hash       uint64
-	start, end int
+	hash uint64
+	at   int // which of the characters since the last space it begins with
 }
 
-// next adds a character that stands from start to end. It returns the gram that
-// is picked now; false where that is the one as before, or none.
-func (w *window) next(r rune, start, end int) (g windowGram, ok bool) {
+// next adds a character. It returns the gram that is picked now; false where that
+// is the one as before, or none.
+func (w *window) next(r rune) (g windowGram, ok bool) {
 	if w.n == 0 {
 		w.picked = -1
 	}
-	w.starts[w.n%longGram] = start
 	w.n++
 	w.hash = w.hash<<11 + uint64(uint32(r)) //nolint:gosec // a character; what was added six times before is shifted out
 	first := w.n - longGram
 	if first < 0 {
 		return g, false
 	}
-	w.grams[first%longWindow] = windowGram{w.hash * 0x9e3779b97f4a7c15, w.starts[first%longGram], end}
+	w.grams[first%longWindow] = windowGram{w.hash * 0x9e3779b97f4a7c15, first}
 	if first < longWindow-1 {
 		return g, false
 	}
@@ -66,7 +65,7 @@ func (w *window) next(r rune, start, end int) (g windowGram, ok bool) {
 			g = next
 		}
 	}
-	ok = g.start != w.picked
-	w.picked = g.start
+	ok = g.at != w.picked
+	w.picked = g.at
 	return g, ok
 }

@@ -10,6 +10,9 @@ import (
 // first. cursor is "" or a Next of the same reader.
 func (v *Views) PendingPage(ctx context.Context, reader Reader, cursor string, limit int) (Page[Request], error) {
 	name := "pending " + reader.listName()
+	if v.stands() {
+		return v.standIn.page(ctx, reader, cursor, name, limit)
+	}
 	where, args := reader.where("q.session")
 	if cursor != "" {
 		p, err := decodeCursor(cursor, name)
@@ -21,5 +24,7 @@ func (v *Views) PendingPage(ctx context.Context, reader Reader, cursor string, l
 	}
 	items, err := list(ctx, v.db, scanRequest,
 		selectRequests+" WHERE q.state = 'pending'"+where+" ORDER BY q.log_time, q.part, q.off LIMIT ?", append(args, limit+1)...)
-	return pageOf(items, limit, name, func(r Request) events.Position { return r.At }), err
+	return pageOf(items, limit, name, requestAt), err
 }
+
+func requestAt(r Request) events.Position { return r.At }

@@ -40,6 +40,6 @@ func (p PolicyNow) Judge(tool string, source events.ToolSource) (effect events.E
 	if p.policy == nil {
 		return "", "", "", false
 	}
-	verdict := p.policy.Judge(policy.Call{Tool: tool, Source: string(source)})
+	verdict := p.policy.Judge(judgedAs(tool, source))
 	return verdict.Effect, verdict.Rule, verdict.Why, true
 }

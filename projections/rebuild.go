@@ -29,19 +29,30 @@ func (v *Views) Rebuild(ctx context.Context) error {
 	if err == nil {
 		err = v.exchange(ctx, f)
 	}
-	if err != nil && v.opt.Path != "" {
-		err = errors.Join(err, remove(v.opt.Path+beside))
+	if err == nil {
+		v.made()
 	}
 	if err != nil {
+		v.sweep(ctx)
 		return fmt.Errorf("views: %w", err)
 	}
 	return nil
 }
 
+// sweep deletes what is left of a rebuild that did not end.
+func (v *Views) sweep(ctx context.Context) {
+	if v.opt.Path == "" {
+		return
+	}
+	if err := remove(v.opt.Path + beside); err != nil {
+		v.logger.WarnContext(ctx, "what is left of a rebuild stays", "error", err.Error())
+	}
+}
+
 // collectRarely is at which growth memory is collected while a rebuild makes much
 // garbage and holds little: it costs some tens of megabytes, and saves a tenth of
 // the work.
-const collectRarely = 200
+const collectRarely = 150
 
 // giveBack returns to the system what a rebuild took, since the process will not
 // need it again soon, and has memory collected as before.
@@ -53,11 +64,14 @@ func giveBack(collect int) {
 
 // build makes a new file that has nearly caught up with the log.
 func (v *Views) build(ctx context.Context) (*follower, error) {
+	if err := v.hasRoom(v.estimate()); err != nil {
+		return nil, err
+	}
 	f, err := v.begin(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := v.complete(ctx, f); err != nil {
+	if err := v.guarded(ctx, func(ctx context.Context) error { return v.complete(ctx, f) }); err != nil {
 		return nil, errors.Join(err, f.db.Close())
 	}
 	if v.opt.Path == "" {
@@ -98,17 +112,11 @@ func (v *Views) begin(ctx context.Context) (*follower, error) {
 	return f, nil
 }
 
-// tuneFill has the search index kept in few large segments while it is filled.
-const tuneFill = "INSERT INTO grams (grams, rank) VALUES ('hashsize', 8388608), ('automerge', 0), ('crisismerge', 256)"
-
-// finish returns what is done to a file that is full. The segments become one,
-// which halves the time of a search. Nothing of it is ever undone: if it fails,
+// finish returns what is done to a file that is full. Nothing of it is ever undone: if it fails,
 // the file is thrown away, so that no journal grows in memory.
 func finish() []string {
 	return []string{
 		"PRAGMA journal_mode = OFF",
-		"INSERT INTO grams (grams, rank) VALUES ('hashsize', 1048576), ('automerge', 4), ('crisismerge', 16)",
-		"INSERT INTO grams (grams) VALUES ('optimize')",
 		indexes,
 		"PRAGMA journal_mode = MEMORY",
 	}
@@ -116,10 +124,13 @@ func finish() []string {
 
 // complete fills a file and makes its indexes.
 func (v *Views) complete(ctx context.Context, f *follower) error {
-	if _, err := f.db.Write.ExecContext(ctx, tuneFill); err != nil {
+	if err := f.fill(ctx, func(n uint64) { v.rebuilding(&Rebuilding{Done: n, Total: v.opt.Source.Head()}) }); err != nil {
 		return err
 	}
-	if err := f.fill(ctx, func(n uint64) { v.rebuilding(&Rebuilding{Done: n, Total: v.opt.Source.Head()}) }); err != nil {
+	err := f.db.Raw(ctx, func(conn *sqlite.Conn) error {
+		return inTransaction(conn, func() error { return mergeAll(conn) })
+	})
+	if err != nil {
 		return err
 	}
 	n := f.audit.heads.records()
@@ -171,11 +182,12 @@ func (v *Views) swap(ctx context.Context) error {
 			f, err = v.openFollower(ctx)
 		}
 		if err != nil { // Run opens what is there
-			v.follower = nil
+			v.follower, v.opened = nil, nil
 			db, emptyErr := openFile(ctx, "")
 			return db, errors.Join(err, emptyErr)
 		}
 		v.follower = f
+		v.opens()
 		return f.db, nil
 	})
 	if err != nil {

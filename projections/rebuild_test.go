@@ -59,14 +59,36 @@ func dump(t *testing.T, path string) string {
 		require.NoError(t, err)
 		dumpRows(t, &b, table, rows)
 	}
-	for _, index := range []string{"grams"} {
-		_, err := db.Write.ExecContext(t.Context(), "CREATE VIRTUAL TABLE temp.v_"+index+" USING fts5vocab(main, "+index+", instance)")
-		require.NoError(t, err)
-		rows, err := db.Write.QueryContext(t.Context(), "SELECT doc, term FROM v_"+index)
-		require.NoError(t, err)
-		dumpRows(t, &b, index, rows)
-	}
+	rows, err := db.Write.QueryContext(t.Context(), "SELECT s.no, s.texts, g.gram, g.texts FROM segments s JOIN grams g ON g.segment = s.no ORDER BY s.no, g.gram = 0 DESC")
+	require.NoError(t, err)
+	dumpGrams(t, &b, rows)
 	return b.String()
+}
+
+// dumpGrams writes which texts have a gram, in whatever segment that is noted.
+func dumpGrams(t *testing.T, b *strings.Builder, rows *sql.Rows) {
+	t.Helper()
+	defer rows.Close()
+	var lines []string
+	var ids []int64
+	for rows.Next() {
+		var no, gram int64
+		var n int
+		var stored []byte
+		require.NoError(t, rows.Scan(&no, &n, &gram, &stored))
+		if gram == 0 {
+			ids = projections.TextsOf(t, stored)
+			require.Len(t, ids, n)
+			continue
+		}
+		for _, i := range projections.NumbersOf(t, stored, n) {
+			lines = append(lines, fmt.Sprintf("grams %x in %d\n", gram, ids[i]))
+		}
+	}
+	require.NoError(t, rows.Err())
+	slices.Sort(lines)
+	require.Equal(t, lines, slices.Compact(slices.Clone(lines)))
+	b.WriteString(strings.Join(lines, ""))
 }
 
 // tables are the names of the tables whose rows follow from the log, but those
@@ -74,7 +96,7 @@ func dump(t *testing.T, path string) string {
 func tables(t *testing.T, db *sqlite.DB) (names []string) {
 	t.Helper()
 	rows, err := db.Write.QueryContext(t.Context(), `SELECT name FROM sqlite_schema WHERE type = 'table'
-		AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'grams%' ORDER BY name`)
+		AND name NOT LIKE 'sqlite_%' AND name NOT IN ('segments', 'grams') ORDER BY name`)
 	require.NoError(t, err)
 	defer rows.Close()
 	for rows.Next() {

@@ -13,6 +13,10 @@ const selectRequests = `SELECT q.session, q.doc, c.doc FROM requests q
 // Pending returns undecided requests that a reader may see, the oldest first,
 // up to limit. How many there are of all is in Status.
 func (v *Views) Pending(ctx context.Context, reader Reader, limit int) ([]Request, error) {
+	if v.stands() {
+		all, err := v.standIn.pending(ctx, reader)
+		return all[:min(len(all), limit)], err
+	}
 	where, args := reader.where("q.session")
 	return list(ctx, v.db, scanRequest,
 		selectRequests+" WHERE q.state = 'pending'"+where+" ORDER BY q.log_time, q.part, q.off LIMIT ?", append(args, limit)...)
@@ -21,7 +25,13 @@ func (v *Views) Pending(ctx context.Context, reader Reader, limit int) ([]Reques
 // Request returns a request, pending or ended; ErrNotFound if the log has none
 // of that id.
 func (v *Views) Request(ctx context.Context, id string) (Request, error) {
-	return first(ctx, v.db, scanRequest, selectRequests+" WHERE q.id = ? ORDER BY q.row", id)
+	stored := func() (Request, error) {
+		return first(ctx, v.db, scanRequest, selectRequests+" WHERE q.id = ? ORDER BY q.row", id)
+	}
+	if v.stands() {
+		return known(func() (Request, error) { return v.standIn.request(ctx, id) }, stored)
+	}
+	return stored()
 }
 
 func scanRequest(scan func(...any) error) (Request, error) {
@@ -40,18 +50,6 @@ func scanRequest(scan func(...any) error) (Request, error) {
 // count as well: up to limit.
 func (v *Views) Decisions(ctx context.Context, request string, limit int) ([]Decision, error) {
 	return list(ctx, v.db, scanDecision, selectDecisions+" WHERE request = ? ORDER BY row LIMIT ?", request, limit)
-}
-
-// AllDecisions returns decisions, the newest first.
-func (v *Views) AllDecisions(ctx context.Context, cursor string, limit int) (Page[Decision], error) {
-	const name = "decisions"
-	where, args, err := before("decisions", cursor, name)
-	if err != nil {
-		return Page[Decision]{}, err
-	}
-	items, err := list(ctx, v.db, scanDecision,
-		selectDecisions+" WHERE TRUE"+where+newest+" LIMIT ?", append(args, limit+1)...)
-	return pageOf(items, limit, name, func(d Decision) events.Position { return d.At }), err
 }
 
 const selectDecisions = "SELECT log_time, part, off, event, session, request, type, reason, doc FROM decisions"

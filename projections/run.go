@@ -3,10 +3,7 @@ package projections
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
-
-	"github.com/countersign-dev/countersign/internal/sqlite"
 )
 
 const (
@@ -20,7 +17,7 @@ const (
 )
 
 // Run follows the log until ctx ends. A failing log or disk is tried again;
-// views that are missing, damaged or far behind are rebuilt.
+// views that are missing, damaged, gone or far behind are rebuilt.
 func (v *Views) Run(ctx context.Context) error {
 	pause := minPause
 	for ctx.Err() == nil {
@@ -32,7 +29,7 @@ func (v *Views) Run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // it was told to stop, and what came of that is no failure
 		}
-		if sqlite.IsCorrupt(err) || errors.Is(err, errOther) {
+		if damage(err) || errors.Is(err, errOther) {
 			v.rebuildFor(err)
 		}
 		v.fault(ctx, err)
@@ -64,6 +61,11 @@ func (v *Views) act(ctx context.Context) error {
 		v.work.Unlock()
 		return err
 	}
+	if err := v.look(); err != nil {
+		v.work.Unlock()
+		v.rebuildFor(err)
+		return nil
+	}
 	more, err := v.step(ctx, f)
 	v.work.Unlock()
 	if err != nil || more {
@@ -82,8 +84,14 @@ func (v *Views) reopen(ctx context.Context) error {
 	return err
 }
 
-// step applies one batch; v.work is held.
+// step applies one batch; v.work is held. While there is much to follow, that
+// must not take the room that is kept for deciding.
 func (v *Views) step(ctx context.Context, f *follower) (more bool, err error) {
+	if v.opt.Source.Head() > f.audit.heads.records()+fillSize {
+		if err := v.hasRoom(0); err != nil {
+			return false, err
+		}
+	}
 	more, err = f.step(ctx)
 	if err != nil {
 		return false, err
@@ -97,9 +105,9 @@ func (v *Views) step(ctx context.Context, f *follower) (more bool, err error) {
 }
 
 // await returns when the log has more, a moment later, or when the views must
-// be rebuilt.
+// be rebuilt, or looked at.
 func (v *Views) await(ctx context.Context, row int64) error {
-	waiting, cancel := context.WithCancel(ctx)
+	waiting, cancel := context.WithTimeout(ctx, lookEvery)
 	defer cancel()
 	v.mu.Lock()
 	v.interrupt = cancel
@@ -137,15 +145,75 @@ func (v *Views) mustRebuild() error {
 // rebuild is Rebuild for a reason. Views that are only behind follow the log if
 // they cannot be rebuilt.
 func (v *Views) rebuild(ctx context.Context, why error) error {
+	if !errors.Is(why, errBehind) {
+		if err := v.giveUp(ctx, why); err != nil {
+			return err
+		}
+	}
+	v.rest(ctx, v.pace.next())
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if v.mustRebuild() == nil { // somebody else has made them
+		return nil
+	}
 	v.logger.WarnContext(ctx, "views are made anew", "path", v.opt.Path, "reason", why.Error())
 	err := v.Rebuild(ctx)
-	if err == nil || errors.Is(why, errBehind) {
-		v.mu.Lock()
-		v.must = nil
-		v.mu.Unlock()
+	v.pace.ended()
+	switch {
+	case errors.Is(err, ErrRebuilding): // what it makes is as good
+		wait(ctx, minPause)
+		err = nil
+	case err != nil && errors.Is(why, errBehind):
+		v.made()
 	}
-	if err != nil {
-		return fmt.Errorf("rebuild: %w", err)
-	}
-	return nil
+	return err
 }
+
+// made notes that the views need not be made anew any more.
+func (v *Views) made() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.must = nil
+	if v.interrupt != nil {
+		v.interrupt() // who rests before the next attempt
+	}
+}
+
+// rest waits, or until somebody else has made the views anew.
+func (v *Views) rest(ctx context.Context, d time.Duration) {
+	resting, cancel := context.WithCancel(ctx)
+	defer cancel()
+	v.mu.Lock()
+	v.interrupt = cancel
+	v.mu.Unlock()
+	if v.mustRebuild() != nil {
+		wait(resting, d)
+	}
+}
+
+// pace is how often views are made anew: the first time at once, then ever more
+// seldom, however the last one ended.
+type pace struct {
+	last  time.Time // when a rebuild ended
+	pause time.Duration
+}
+
+const (
+	firstRest = time.Second
+	lastRest  = 5 * time.Minute
+	calm      = time.Hour // after which it begins anew
+)
+
+// next is how long to wait before a rebuild.
+func (p *pace) next() time.Duration {
+	switch {
+	case p.last.IsZero() || time.Since(p.last) > calm:
+		p.pause = 0
+	default:
+		p.pause = min(max(2*p.pause, firstRest), lastRest)
+	}
+	return p.pause
+}
+
+func (p *pace) ended() { p.last = time.Now() }

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/countersign-dev/countersign/events"
+	"github.com/countersign-dev/countersign/internal/sqlite"
 )
 
 // place scans the three columns of a position.
@@ -33,21 +34,19 @@ func one[T any](scan func(...any) error) (v T, err error) { return v, scan(&v) }
 func list[T any](ctx context.Context, q querier, f func(scan func(...any) error) (T, error), query string, args ...any) ([]T, error) {
 	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {
-		note(q, err)
-		return nil, fmt.Errorf("views: %w", err)
+		return nil, note(q, err)
 	}
 	defer rows.Close()
 	var items []T
 	for rows.Next() {
 		item, err := f(rows.Scan)
 		if err != nil {
-			return nil, fmt.Errorf("views: %w", err)
+			return nil, note(q, unread(ctx, err))
 		}
 		items = append(items, item)
 	}
 	if err := rows.Err(); err != nil {
-		note(q, err)
-		return nil, fmt.Errorf("views: %w", err)
+		return nil, note(q, err)
 	}
 	return items, nil
 }
@@ -60,10 +59,18 @@ func first[T any](ctx context.Context, q querier, f func(scan func(...any) error
 	case errors.Is(err, sql.ErrNoRows):
 		return item, ErrNotFound
 	case err != nil:
-		note(q, err)
-		return item, fmt.Errorf("views: %w", err)
+		return item, note(q, unread(ctx, err))
 	}
 	return item, nil
+}
+
+// unread says that a row is to blame for an error of reading it: it is, unless
+// SQLite failed, or ctx ended.
+func unread(ctx context.Context, err error) error {
+	if ctx.Err() != nil || sqlite.Is(err) || errors.Is(err, sql.ErrConnDone) || errors.Is(err, sql.ErrTxDone) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", errRow, err)
 }
 
 // undoc reads a stored document; "" leaves v as it is.

@@ -33,18 +33,17 @@ type askBudget struct {
 const (
 	// askIndex is how often a page asks the index, askFor for how long.
 	askIndex, askFor = 24, 20 * time.Millisecond
-	// askAtOnce is for how many texts it is asked at first. Several terms mostly
-	// skip what they get.
-	askAtOnce, askFirst = 128, 16
+	// askFree is of how many records it is always asked.
+	askFree = 128 << 10
 	// stretchFirst is of how many records it is asked at first. The stretch
 	// becomes longer as long as an answer takes less than askQuick.
-	stretchFirst, askQuick = 128 << 10, 2 * time.Millisecond
+	stretchFirst, askQuick = 32 << 10, 2 * time.Millisecond
 )
 
 func (b *askBudget) spent() bool { return b.asks <= 0 || b.left <= 0 && b.free <= 0 }
 
 func (v *Views) alongText(ctx context.Context, f Filter, terms []term, from events.Position) (*alongText, error) {
-	a := &alongText{v: v, f: f, terms: len(terms), budget: &askBudget{asks: askIndex, left: askFor, free: stretchFirst}}
+	a := &alongText{v: v, f: f, terms: len(terms), budget: &askBudget{asks: askIndex, left: askFor, free: askFree}}
 	until := from
 	if t := micro(f.Until); t != 0 && (!reached(from) || t < from.LogTime) {
 		until = events.Position{LogTime: t}
@@ -66,11 +65,8 @@ func (v *Views) alongText(ctx context.Context, f Filter, terms []term, from even
 func (a *alongText) find(terms []term) {
 	for i, t := range terms {
 		if t.indexed() {
-			a.finders = append(a.finders, &finder{v: a.v, term: t, n: i, size: askFirst, stretch: stretchFirst, from: a.below, least: max(a.least, 1)})
+			a.finders = append(a.finders, &finder{v: a.v, term: t, n: i, stretch: stretchFirst, from: a.below, least: max(a.least, 1)})
 		}
-	}
-	if len(a.finders) == 1 {
-		a.finders[0].size = askAtOnce
 	}
 }
 
@@ -161,10 +157,8 @@ type finder struct {
 
 	ids     []int64 // of texts, the newest first
 	from    int64   // ids are all from this row on, below those that were passed by
-	cut     bool    // but for some of that row itself
 	asked   bool    // at all
-	size    int64   // how many texts are asked for next
-	stretch int64   // and of how many rows
+	stretch int64   // of how many rows the index is asked next
 }
 
 // seek returns the newest call at or below a row that has the term, 0 if there
@@ -190,15 +184,11 @@ func (f *finder) seek(ctx context.Context, row int64, budget *askBudget) (at int
 	}
 }
 
-// textsOf returns the texts of a call that was found last, nil where the index
-// was not asked for all of them.
+// textsOf returns the texts of a call that was found last.
 func (f *finder) textsOf(row int64) []int64 {
 	n := 0
 	for n < len(f.ids) && f.ids[n]/textsOfCall == row {
 		n++
-	}
-	if f.cut && row == f.from {
-		return nil
 	}
 	return f.ids[:n:n]
 }
@@ -207,14 +197,10 @@ func (f *finder) textsOf(row int64) []int64 {
 func (f *finder) fetch(ctx context.Context, row int64, budget *askBudget) (err error) {
 	f.asked, f.from = true, max(f.least, row-f.stretch+1)
 	began := time.Now()
-	f.ids, err = list(ctx, f.v.db, one[int64], "SELECT rowid FROM grams WHERE grams MATCH ? AND rowid >= ? AND rowid < ? ORDER BY rowid DESC LIMIT ?",
-		f.term.match(), idOfText(f.from, 0), idOfText(row+1, 0), f.size)
+	f.ids, err = f.v.textsWith(ctx, f.term, f.from, row)
 	took := time.Since(began)
 	budget.asks, budget.left = budget.asks-1, budget.left-took
-	if f.cut = int64(len(f.ids)) == f.size; f.cut {
-		f.from = f.ids[len(f.ids)-1] / textsOfCall
-		f.size = min(4*f.size, 512)
-	} else if took < askQuick {
+	if took < askQuick {
 		f.stretch *= 4
 	}
 	budget.free -= row - f.from + 1

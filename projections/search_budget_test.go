@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/countersign-dev/countersign/events"
+	"github.com/countersign-dev/countersign/internal/sqlite"
 )
 
 // However little of the index a page may ask for, the pages of a search find all
@@ -27,7 +28,7 @@ func TestSearchFindsAllWithLittleWorkAPage(t *testing.T) {
 			require.NoError(t, err)
 			a.budget = &askBudget{asks: rapid.IntRange(0, 3).Draw(r, "asks"), left: time.Hour}
 			for _, f := range a.finders {
-				f.size, f.stretch = rapid.Int64Range(1, 5).Draw(r, "size"), rapid.Int64Range(1, 9).Draw(r, "stretch")
+				f.stretch = rapid.Int64Range(1, 9).Draw(r, "stretch")
 			}
 			var calls []looked
 			calls, end, err = a.next(t.Context(), rapid.IntRange(1, 4).Draw(r, "page"))
@@ -51,23 +52,36 @@ func indexOf(t *testing.T, words []string) (v *Views, both []int64) {
 	db, err := openFile(t.Context(), "")
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	var g gramSet
+	var index indexer
 	for i := 0; i < len(words); i += 2 {
 		row := int64(i/2 + 1)
 		_, err := db.Write.ExecContext(t.Context(), `INSERT INTO calls (row, log_time, part, off, session, batch, idx, tool, agent, rule, state, asker, decider, approved, request, doc)
 			VALUES (?, ?, 0, ?, 's', 'b', 0, 'T', 'a', '', 'ok', '', '', 0, '', '{}')`, row, row, row)
 		require.NoError(t, err)
-		for k, text := range words[i : i+2] {
-			_, err := db.Write.ExecContext(t.Context(), "INSERT INTO grams (rowid, text) VALUES (?, ?)",
-				idOfText(row, int64(k)), g.append(nil, indexed{bytes: []byte(text)}))
-			require.NoError(t, err)
+		index.add(indexed{id: idOfText(row, 0), bytes: []byte(words[i])}, row)
+		index.add(indexed{id: idOfText(row, 1), bytes: []byte(words[i+1])}, row+row%3*lateRows)
+		if row%5 != 0 {
+			writeIndex(t, db, &index)
 		}
 		all := words[i] + " " + words[i+1]
 		if termIn(all, "abc") && termIn(all, "xyz") {
 			both = append([]int64{row}, both...)
 		}
 	}
+	writeIndex(t, db, &index)
 	return &Views{db: &current{db: db}}, both
+}
+
+func writeIndex(t *testing.T, db *sqlite.DB, index *indexer) {
+	t.Helper()
+	require.NoError(t, db.Raw(t.Context(), func(conn *sqlite.Conn) error {
+		for _, s := range index.seal(func() []byte { return nil }) {
+			if err := s.write(conn); err != nil {
+				return err
+			}
+		}
+		return mergeAll(conn)
+	}))
 }
 
 func termIn(text, word string) bool {

@@ -22,6 +22,7 @@ type session struct {
 	runs     map[string]*runRow
 	turns    map[string]text // messages, by batch, until the first call of their turn comes
 	asked    map[string]bool // who was asked
+	traces   traces          // what the watch must know besides
 
 	changed         bool // since its rows were written; so in the lists
 	changedCalls    []*callRow
@@ -81,6 +82,7 @@ func (s *session) apply(r fold.Record, row int64) (m moved, err error) {
 	s.records++
 	s.changed = true
 	m.Outcome = s.Apply(r)
+	s.traces.note(r, m.Counts)
 	if m.Counts {
 		m.asked = s.mark(r.Event, row)
 	}

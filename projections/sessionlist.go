@@ -14,6 +14,7 @@ type SessionFilter struct {
 	Agent, Asker string    // exact; Asker is the principal whose session it is
 	From, Until  time.Time // log time of the first record: From <= t < Until; zero: open
 	Broken       bool      // only those in which the watch saw an invariant break
+	Unverified   bool      // only those with starts that the watch cannot judge
 	Reader       Reader    // whose list it is
 }
 
@@ -23,7 +24,7 @@ type SessionFilter struct {
 func (v *Views) FindSessions(ctx context.Context, f SessionFilter, cursor string, limit int) (Page[Session], error) {
 	b := &bounded{
 		table: "sessions", columns: sessionColumns,
-		name: fmt.Sprintf("sessions %q %q %q %d %d %t %s", f.State, f.Agent, f.Asker, micro(f.From), micro(f.Until), f.Broken, f.Reader.listName()),
+		name: fmt.Sprintf("sessions %q %q %q %d %d %t %t %s", f.State, f.Agent, f.Asker, micro(f.From), micro(f.Until), f.Broken, f.Unverified, f.Reader.listName()),
 	}
 	b.looked.equal("state", string(f.State))
 	b.looked.equal("agent", f.Agent)
@@ -31,6 +32,9 @@ func (v *Views) FindSessions(ctx context.Context, f SessionFilter, cursor string
 	b.looked.within("log_time", f.From, f.Until)
 	if f.Broken {
 		b.rest.and("EXISTS (SELECT 1 FROM violations WHERE violations.session = sessions.id)")
+	}
+	if f.Unverified {
+		b.rest.and("EXISTS (SELECT 1 FROM doubts WHERE doubts.session = sessions.id AND finding = '" + foundUnverified + "')")
 	}
 	visible, args := f.Reader.where("sessions.id")
 	b.rest.text.WriteString(visible)

@@ -7,7 +7,9 @@ import (
 )
 
 const sessionColumns = `log_time, part, off, id, principal, agent, model, state, records, calls, waiting, title, blocked,
-	(SELECT count(*) FROM violations WHERE violations.session = sessions.id)`
+	(SELECT count(*) FROM violations WHERE violations.session = sessions.id),
+	coalesce((SELECT n FROM doubts WHERE doubts.session = sessions.id AND finding = '` + foundUnverified + `'), 0),
+	coalesce((SELECT n FROM doubts WHERE doubts.session = sessions.id AND finding = '` + foundUnenforced + `'), 0)`
 
 const selectSessions = "SELECT " + sessionColumns + " FROM sessions"
 
@@ -25,7 +27,7 @@ func scanSession(scan func(...any) error) (Session, error) {
 	var s Session
 	var at place
 	var title string
-	if err := scan(append(at.dest(), &s.ID, &s.Principal, &s.Agent, &s.Model, &s.State, &s.Records, &s.Calls, &s.Waiting, &title, &s.Blocked, &s.Violations)...); err != nil {
+	if err := scan(append(at.dest(), &s.ID, &s.Principal, &s.Agent, &s.Model, &s.State, &s.Records, &s.Calls, &s.Waiting, &title, &s.Blocked, &s.Violations, &s.Unverified, &s.Unenforced)...); err != nil {
 		return s, err
 	}
 	s.At = at.position()

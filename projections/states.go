@@ -125,6 +125,8 @@ type Session struct {
 	Calls      int
 	Waiting    int         // undecided requests
 	Violations int         // what the watch found in it: see ViolationsOf
+	Unverified int         // starts that the watch cannot judge: the log does not tell the policy's text
+	Unenforced int         // starts that ran elsewhere, so that the gate answers for none of them
 	Title      *events.Ref // to the first run's query; nil where there is none
 	Blocked    string
 	At         events.Position // of its first record

@@ -21,6 +21,12 @@ type Status struct {
 	// Until they are done the old ones answer, or none where there are none.
 	Rebuilding *Rebuilding
 	Fault      string // why the views stand still, for people; "" where they do not
+	// Lost is how often the views were given up since the start, because their
+	// file was damaged or gone: what was read while it was another number may lack
+	// what the log has.
+	Lost int
+
+	oldest int64 // log time of the log's first record; 0 where nobody can say
 }
 
 // Rebuilding is how far a rebuild has come.
@@ -29,13 +35,29 @@ type Rebuilding struct {
 	Indexing    bool   // all are read; the indexes are being made
 }
 
-// Lag is how old the last record read is while there are more; 0 when the
-// views have caught up.
+// Lag is how old the last record read is while there are more, or the log's
+// first one where none is read; 0 when the views have caught up.
 func (s Status) Lag(now time.Time) time.Duration {
-	if s.CaughtUp || s.Position == (events.Position{}) {
+	read := s.Position.LogTime
+	if s.Position == (events.Position{}) {
+		read = s.oldest
+	}
+	if s.CaughtUp || read == 0 {
 		return 0
 	}
-	return max(0, now.Sub(time.UnixMicro(s.Position.LogTime)))
+	return max(0, now.Sub(time.UnixMicro(read)))
+}
+
+// following is how old the last record read may be while the views do what they
+// always do.
+const following = 10 * time.Second
+
+// Behind reports whether the log may hold what the views do not know, by more
+// than the moment in which they follow it: they are being built, catch up, or
+// stand still. What they count is then not what the log says, and what they do
+// not find may be there.
+func (s Status) Behind(now time.Time) bool {
+	return !s.CaughtUp && s.Head > s.Records && (s.Records == 0 || s.Lag(now) > following)
 }
 
 // Status returns where the views stand, without touching the file.
@@ -49,6 +71,9 @@ func (v *Views) Status() Status {
 func (v *Views) now() Status {
 	s := v.status
 	s.Head = v.opt.Source.Head()
+	if s.Head > s.Records && (v.must != nil || s.Fault != "") {
+		s.CaughtUp = false // nobody reads on, and so nobody has asked
+	}
 	return s
 }
 
@@ -63,7 +88,7 @@ func (v *Views) Changed() (Status, <-chan struct{}) {
 func (v *Views) publish(s Status) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	s.Rebuilding = v.status.Rebuilding
+	s.Rebuilding, s.Lost, s.oldest = v.status.Rebuilding, v.status.Lost, v.status.oldest
 	v.status = s
 	v.wake()
 }

@@ -2,6 +2,7 @@ package projections_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -55,6 +56,27 @@ func (l *tale) proposed(batch, tool string, effect events.Effect, change func(*e
 	return pt.Call{ToolCall: e, Session: "s", Event: m.ID, Digest: m.Digest()}
 }
 
+// ofRun writes a call of a run of session s.
+func (l *tale) ofRun(run, batch, tool string, effect events.Effect) pt.Call {
+	return l.proposed(batch, tool, effect, func(e *events.ToolCall) { e.RunID = run })
+}
+
+// bypassing opens a run of session s under a bypass, and returns its id.
+func (l *tale) bypassing(during time.Duration) string {
+	actor := pt.Actor("carla", "agent")
+	l.Append(events.Draft{Session: "s", Data: &events.RunStarted{
+		RunID: "run-s", Principal: "carla", Actor: &actor, Agent: events.Agent{Name: "main"}, Query: events.NewPayload(nil).Ref(events.MediaText),
+		Model: "default", ToolsDigest: pt.Digest("tools"), PolicyDigest: pt.Digest("policy"),
+		Bypass: &events.Bypass{Reason: events.NewPayload(nil).Ref(events.MediaText), Until: events.At(l.Now().Add(during)), Actor: actor},
+	}})
+	return "run-s"
+}
+
+// cancel cancels the run of session s.
+func (l *tale) cancel() {
+	l.Append(events.Draft{Session: "s", Data: &events.RunCancelled{RunID: "run-s", Cause: events.CauseCancelled, Via: "test"}})
+}
+
 func (l *tale) free(batch string) pt.Call {
 	return l.proposed(batch, "Read", events.EffectAllow, nil)
 }
@@ -75,6 +97,13 @@ func (l *tale) byHand(c pt.Call, change func(*events.ToolStarted)) {
 		change(e)
 	}
 	l.Append(events.Draft{Session: c.Session, Data: e, Causation: c.Event})
+}
+
+// from has another program write.
+func (l *tale) from(source string, write func()) {
+	before := l.Source(source)
+	defer l.Source(before)
+	write()
 }
 
 // told writes a result that tells of a run by an executor.

@@ -6,7 +6,13 @@ import "context"
 // invariants.
 func (d *delta) take(ctx context.Context, r folded, source Source) error {
 	d.count(r)
-	return d.watch(ctx, r, source)
+	if err := d.watch(ctx, r, source); err != nil {
+		return err
+	}
+	if d.book.definitions.Apply(r.Record, r.session, r.outcome) {
+		d.redefined = true
+	}
+	return nil
 }
 
 // export shows the totals to scrapers. The views have caught up with the log, so

@@ -32,7 +32,7 @@ func BenchmarkCounting(b *testing.B) {
 	sessions := map[string]*fold.Session{}
 	records := make([]folded, 0, len(entries))
 	for _, e := range entries {
-		r := folded{Record: fold.Decode(e.Record), row: e.Row}
+		r := folded{Record: fold.Decode(e.Record), row: e.Row, traces: &traces{}}
 		if id := r.Envelope.SessionID; id != "" {
 			if sessions[id] == nil {
 				sessions[id] = fold.NewSession(id)

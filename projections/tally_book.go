@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/countersign-dev/countersign/events"
+	"github.com/countersign-dev/countersign/fold"
 )
 
 // The bounds of labels: what an agent or a log from elsewhere names beyond them
@@ -24,11 +25,12 @@ const (
 // book is what counting remembers from batch to batch. It is the audit's: one
 // goroutine owns it, and after a failed batch it is read back.
 type book struct {
-	names    map[string]map[string]bool // by kind: names that are labels
-	tools    map[string]events.Digest   // the newest definition of each tool that is a label
-	policies *policies
-	reviews  reviews
-	types    map[events.Type]bool // that this build knows
+	names       map[string]map[string]bool // by kind: names that are labels
+	tools       map[string]events.Digest   // the newest definition of each tool that is a label
+	policies    *policies
+	definitions fold.Definitions
+	reviews     reviews
+	types       map[events.Type]bool // that this build knows
 }
 
 func loadBook(ctx context.Context, q querier) (*book, error) {
@@ -54,6 +56,9 @@ func loadBook(ctx context.Context, q querier) (*book, error) {
 		b.tools[t[0]] = events.Digest(t[1])
 	}
 	if b.reviews, err = loadReviews(ctx, q); err != nil {
+		return nil, err
+	}
+	if b.definitions, err = loadAccepted(ctx, q); err != nil {
 		return nil, err
 	}
 	b.policies, err = loadPolicies(ctx, q)

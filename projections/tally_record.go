@@ -18,7 +18,9 @@ type delta struct {
 	unshown []string // requests that need not be known as shown any more
 	streaks map[string]int64
 	watched watched
-	gauges  gauges // as they are after the batch: set by store
+	// redefined: the fold of definitions moved.
+	redefined bool
+	gauges    gauges // as they are after the batch: set by store
 }
 
 func (b *book) begin() *delta {

@@ -4,7 +4,7 @@ package projections
 // are to see after it.
 func (d *delta) store(w *writer) error {
 	s := storing{writer: w, delta: d}
-	for _, step := range []func() error{s.shown, s.streaks, s.violations, s.waits, s.names, s.tools, s.policies, s.tallies, s.waiting} {
+	for _, step := range []func() error{s.shown, s.streaks, s.violations, s.doubted, s.waits, s.names, s.tools, s.policies, s.accepted, s.tallies, s.waiting} {
 		if err := step(); err != nil {
 			return err
 		}

@@ -155,7 +155,7 @@ func counted(t *testing.T, path string) string {
 	var b strings.Builder
 	for table, order := range map[string]string{
 		"tallies": "1, 2, 3, 4, 5, 6, 7", "labels": "1, 2", "tool_marks": "1", "waits": "1", "shown": "1, 2", "streaks": "1", "policies": "1",
-		"refused_calls": "1", "violations": "1, 2, 3",
+		"doubts": "1, 2", "violations": "1, 2, 3",
 	} {
 		rows, err := db.Read.QueryContext(t.Context(), "SELECT * FROM "+table+" ORDER BY "+order)
 		require.NoError(t, err)

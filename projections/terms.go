@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -47,28 +46,21 @@ func termsOf(query string) ([]term, error) {
 // indexed reports whether the index knows the term.
 func (t term) indexed() bool { return !t.short || indexedShort(t.text) }
 
-// match is the term as a query of the index.
-func (t term) match() string {
-	if t.short {
-		return quoted(string(t.text))
-	}
+// grams are the keys of what a text must have that has the term, and of what it
+// must have besides if it is long.
+func (t term) grams() (all, long []uint64) {
 	runes := bytes.Runes(t.text)
+	if t.short {
+		return []uint64{key(runes[0], append(runes, 0)[1], 0)}, nil
+	}
 	n := len(runes) - 2
-	var all []string
 	for i := range min(n, trigramsOfTerm) {
 		at := i * n / min(n, trigramsOfTerm)
-		all = append(all, quoted(string(runes[at:at+3])))
+		all = append(all, key(runes[at], runes[at+1], runes[at+2]))
 	}
-	var long []string
-	eachLongGram(t.text, func(g []byte) { long = append(long, quoted(string(g))) })
-	if len(long) > 0 {
-		all = append(all, "("+quoted(shortText)+" OR ("+strings.Join(long, " AND ")+"))")
-	}
-	return strings.Join(all, " AND ")
+	eachLongGram(t.text, func(k uint64) { long = append(long, k) })
+	return all, long
 }
-
-// quoted is a string of the index's query language.
-func quoted(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
 
 // find returns where the term first stands in a plain text: a short one as a
 // word of its own.

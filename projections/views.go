@@ -9,6 +9,7 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/countersign-dev/countersign/internal/sqlite"
 )
@@ -22,7 +23,14 @@ type Options struct {
 	// follow it in place; beyond it, they are built anew beside the old ones. 0:
 	// 50,000.
 	RebuildBeyond uint64
-	Logger        *slog.Logger // nil: none
+	// Room returns how many bytes are free where the file is, and in all; ok is
+	// false where nobody can say. A rebuild that would leave less than 64 MiB does
+	// not begin, or is cut off. nil: it takes what there is.
+	Room func() (free, total uint64, ok bool)
+	// Gate tells what deciding needs while the views are behind; nil: then nobody
+	// knows what waits.
+	Gate   Gate
+	Logger *slog.Logger // nil: none
 }
 
 // rebuildBeyond: up to it, following in place takes some seconds.
@@ -35,13 +43,19 @@ type Views struct {
 	logger *slog.Logger
 	db     *current // what answers
 
-	work     sync.Mutex // held over each batch, and over an exchange
-	follower *follower  // work; nil: what answers is empty, until there are views
+	standIn *standIn // what answers for deciding while they are behind; nil: nothing
+
+	work     sync.Mutex  // held over each batch, and over an exchange
+	follower *follower   // work; nil: what answers is empty, until there are views
+	opened   os.FileInfo // work; the file that is open; nil: none
+	looked   time.Time   // work; when opened was last looked for
+	pace     pace        // of Run
 
 	building  sync.Mutex           // held by a rebuild
 	exported  atomic.Pointer[sums] // what scrapers see: the audit's, once it had caught up
 	mu        sync.Mutex
 	must      error              // mu; why the views must be rebuilt, or nil
+	healed    healed             // mu
 	interrupt context.CancelFunc // mu; ends Run's wait for the log
 	status    Status             // mu
 	changed   chan struct{}      // mu; closed and replaced when status moves
@@ -59,12 +73,12 @@ func Open(ctx context.Context, o Options) (*Views, error) {
 		o.RebuildBeyond = rebuildBeyond
 	}
 	v := &Views{opt: o, logger: o.Logger, changed: make(chan struct{})}
-	v.db = &current{damaged: v.rebuildFor}
-	if o.Path != "" {
-		if err := remove(o.Path + beside); err != nil { // of a rebuild that was cut off
-			o.Logger.WarnContext(ctx, "what is left of a rebuild stays", "error", err.Error())
-		}
+	v.db = &current{damaged: v.doubt}
+	if o.Gate != nil {
+		v.standIn = &standIn{source: o.Source, gate: o.Gate}
 	}
+	v.status.oldest = v.firstRecord(ctx)
+	v.sweep(ctx) // after a rebuild that was cut off
 	if err := v.open(ctx); err != nil {
 		return nil, fmt.Errorf("views: %w", err)
 	}
@@ -125,6 +139,7 @@ func (v *Views) adopt(ctx context.Context, f *follower) error {
 		return err
 	}
 	v.follower = f
+	v.opens()
 	n, head := f.audit.heads.records(), v.opt.Source.Head()
 	if v.opt.Path != "" && head > n+v.opt.RebuildBeyond {
 		v.rebuildFor(fmt.Errorf("%w: %d of %d records", errBehind, n, head))

@@ -12,17 +12,18 @@ type Invariant string
 // The invariants, as the metrics name what breaks them.
 const (
 	ExecutedWithoutApproval Invariant = "executed_without_approval"
-	ExecutedAfterDecline    Invariant = "executed_after_decline" // or after its request ended otherwise
+	ExecutedAfterDecline    Invariant = "executed_after_decline" // or after its request, approval or run ended otherwise
 	ExecutedTwice           Invariant = "executed_twice"
 	DigestChanged           Invariant = "digest_changed"       // other arguments, tool or text than was approved
 	ResponseMissing         Invariant = "response_missing"     // a call without a result when its turn was over
 	ResultWithoutStart      Invariant = "result_without_start" // the result of a run that no start announced
+	NotEnforced             Invariant = "not_enforced"         // said to run elsewhere, though our executor was to run it
 )
 
 // Invariants are all of them, in the order in which they are shown.
 func Invariants() []Invariant {
 	return []Invariant{
-		ExecutedWithoutApproval, ExecutedAfterDecline, ExecutedTwice, DigestChanged, ResponseMissing, ResultWithoutStart,
+		ExecutedWithoutApproval, ExecutedAfterDecline, ExecutedTwice, DigestChanged, ResponseMissing, ResultWithoutStart, NotEnforced,
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/countersign-dev/countersign/events"
 	"github.com/countersign-dev/countersign/fold"
@@ -94,7 +95,7 @@ func (p *policies) judge(ctx context.Context, source Source, c *events.ToolCall)
 	if len(p.judged) >= maxJudged {
 		clear(p.judged)
 	}
-	effect := judge.Judge(policy.Call{Tool: c.Tool, Source: string(c.ToolSource), Server: serverOf(c)}).Effect
+	effect := judge.Judge(judgedAs(c.Tool, c.ToolSource)).Effect
 	p.judged[key] = effect
 	return effect, true, nil
 }
@@ -120,4 +121,16 @@ func (p *policies) policy(ctx context.Context, source Source, digest events.Dige
 	}
 	p.ready[digest] = ready
 	return ready, nil
+}
+
+// judgedAs is a call as a policy judges it, by what the log tells of its tool. The
+// record does not name the server of an MCP tool: of server__tool it is what
+// stands before the first separator, which is how an entry of the policy is read
+// as well.
+func judgedAs(tool string, source events.ToolSource) policy.Call {
+	c := policy.Call{Tool: tool, Source: string(source)}
+	if source == events.SourceMCP {
+		c.Server, _, _ = strings.Cut(strings.TrimPrefix(tool, "mcp__"), "__")
+	}
+	return c
 }

@@ -14,24 +14,21 @@ func (s storing) policies() error {
 	return nil
 }
 
-// violations stores what the watch found, but for what is about calls that were
-// never counted.
+// violations stores what the watch found.
 func (s storing) violations() error {
-	for _, event := range s.watched.refused {
-		if err := s.exec("INSERT OR IGNORE INTO refused_calls (event) VALUES (?)", event); err != nil {
+	for _, v := range s.watched.found {
+		s.add(famViolations, labels{string(v.Invariant)}, tally{n: 1})
+		if err := s.violation(v); err != nil {
 			return err
 		}
 	}
-	for _, f := range s.watched.found {
-		_, refused, err := s.number("SELECT 1 FROM refused_calls WHERE event = ?", f.about)
-		if err != nil {
-			return err
-		}
-		if refused {
-			continue
-		}
-		s.add(famViolations, labels{string(f.Invariant)}, tally{n: 1})
-		if err := s.violation(f.Violation); err != nil {
+	return nil
+}
+
+// doubted adds the starts of which the watch does not say that they hold.
+func (s storing) doubted() error {
+	for of, n := range s.watched.doubts {
+		if err := s.exec("INSERT INTO doubts (session, finding, n) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n", of.session, of.finding, n); err != nil {
 			return err
 		}
 	}

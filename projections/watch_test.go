@@ -1,6 +1,7 @@
 package projections_test
 
 import (
+	"bytes"
 	"testing"
 	"time"
 
@@ -11,6 +12,24 @@ import (
 	"github.com/countersign-dev/countersign/projections"
 	pt "github.com/countersign-dev/countersign/projections/projectionstest"
 )
+
+// tales are what is written into a log, and what the watch finds in it, in log
+// order.
+type tales map[string]struct {
+	write func(l *tale)
+	want  []projections.Invariant
+}
+
+func (all tales) hold(t *testing.T) {
+	t.Helper()
+	for name, tale := range all {
+		t.Run(name, func(t *testing.T) {
+			l := newTale(t)
+			tale.write(l)
+			require.Equal(t, tale.want, l.found())
+		})
+	}
+}
 
 // What a gate that works would never have written.
 func TestTheWatchFinds(t *testing.T) {
@@ -24,10 +43,7 @@ func TestTheWatchFinds(t *testing.T) {
 	otherText := func(e *events.ToolStarted) {
 		e.Arguments = events.NewPayload([]byte(`{"x":"other"}`)).Ref(events.MediaJSON).CarriedBy(e.Arguments.In)
 	}
-	for name, story := range map[string]struct {
-		write func(l *tale)
-		want  []projections.Invariant
-	}{
+	tales{
 		"a start while the request waits": {func(l *tale) {
 			c, _ := l.protected("b1")
 			l.byHand(c, nil)
@@ -130,13 +146,49 @@ func TestTheWatchFinds(t *testing.T) {
 			c.BatchID = "b2"
 			l.told(c, "intruder/boot", events.StatusOK)
 		}, []projections.Invariant{unstarted}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			l := newTale(t)
-			story.write(l)
-			require.Equal(t, story.want, l.found())
-		})
-	}
+		"a free call under another rule than its own": {func(l *tale) {
+			c := l.free("b1")
+			l.Start(c, nil, "") // or else: it lost a race against this
+			l.byHand(c, func(e *events.ToolStarted) { e.Warrant.Rule = "allowed-tools" })
+		}, []projections.Invariant{unapproved}},
+		"a free call under a bypass that nobody granted": {func(l *tale) {
+			l.byHand(l.free("b1"), func(e *events.ToolStarted) { e.Warrant = events.Warrant{Kind: events.WarrantBypass, ID: "run-s"} })
+		}, []projections.Invariant{unapproved}},
+		"another text under a bypass": {func(l *tale) {
+			l.byHand(l.ofRun(l.bypassing(time.Hour), "b1", "Bash", events.EffectAsk), func(e *events.ToolStarted) {
+				e.Warrant = events.Warrant{Kind: events.WarrantBypass, ID: "run-s"}
+				otherText(e)
+			})
+		}, []projections.Invariant{changed}},
+		"a free start of another text under a key that is used": {func(l *tale) {
+			c := l.free("b1")
+			l.Start(c, nil, "")
+			other := l.proposed("b1", "Read", events.EffectAllow, nil) // not counted
+			l.byHand(other, otherText)
+		}, []projections.Invariant{changed}},
+		"and under another rule than the call's": {func(l *tale) {
+			l.free("b1")
+			l.byHand(l.proposed("b1", "Read", events.EffectAllow, nil), func(e *events.ToolStarted) { e.Warrant.Rule = "allowed-tools" })
+		}, []projections.Invariant{unapproved}},
+		"and under another key than the call's": {func(l *tale) {
+			l.free("b1")
+			l.byHand(l.proposed("b1", "Read", events.EffectAllow, nil), func(e *events.ToolStarted) { e.BatchID = "b2" })
+		}, []projections.Invariant{unapproved}},
+		"and by another program than proposed the call": {func(l *tale) {
+			l.free("b1")
+			other := l.proposed("b1", "Read", events.EffectAllow, nil)
+			l.from("intruder/boot", func() { l.Start(other, nil, "") })
+		}, []projections.Invariant{changed}},
+		"and of a call whose policy asks": {func(l *tale) {
+			l.Start(l.free("b1"), nil, "")
+			l.Start(l.proposed("b1", "Bash", events.EffectAllow, nil), nil, "") // not counted
+		}, []projections.Invariant{unapproved}},
+		"a start that lost its race, of a call whose policy asks": {func(l *tale) {
+			c := l.ofRun(l.Run("s", "carla", "go"), "b1", "Bash", events.EffectAllow)
+			l.cancel()
+			l.Start(c, nil, "")
+		}, []projections.Invariant{unapproved}},
+	}.hold(t)
 }
 
 // What a gate that works may well write: races that were lost, and what is
@@ -163,7 +215,7 @@ func TestTheWatchDoesNotCryWolf(t *testing.T) {
 		"a start that comes after the revocation": func(l *tale) { c, q, d := approved(l); l.revoke(q, d); l.Start(c, &q, d) },
 		"a start that comes after the approval lapsed": func(l *tale) {
 			c, q, d := approved(l)
-			l.Advance(6 * time.Minute)
+			l.Advance(5*time.Minute + 5*time.Second)
 			l.Start(c, &q, d)
 			l.Result(c, events.StatusExpired, events.CauseTimeout, "lapsed")
 		},
@@ -174,6 +226,29 @@ func TestTheWatchDoesNotCryWolf(t *testing.T) {
 				e.Warrant, e.RequestDigest, e.Arguments = events.Warrant{Kind: events.WarrantDecision, Decision: d}, q.Digest, q.Arguments
 			})
 			l.told(c, "test/boot", events.StatusOK)
+		},
+		"a start that comes after its run was cancelled": func(l *tale) {
+			c := l.ofRun(l.Run("s", "carla", "go"), "b1", "Read", events.EffectAllow)
+			l.cancel()
+			l.Advance(9 * time.Second)
+			l.Start(c, nil, "")
+		},
+		"a call that comes with its start after its run was cancelled": func(l *tale) {
+			run := l.Run("s", "carla", "go")
+			l.cancel()
+			l.Advance(time.Minute)
+			l.Start(l.ofRun(run, "b1", "Read", events.EffectAllow), nil, "")
+		},
+		"a start that comes after its bypass had ended": func(l *tale) {
+			c := l.ofRun(l.bypassing(time.Minute), "b1", "Bash", events.EffectAsk)
+			l.Advance(time.Minute + 5*time.Second)
+			l.byHand(c, func(e *events.ToolStarted) { e.Warrant = events.Warrant{Kind: events.WarrantBypass, ID: "run-s"} })
+		},
+		"starts in a session that is blocked": func(l *tale) {
+			c := l.free("b1")
+			l.AppendRaw("s", bytes.ReplaceAll(envelope(true), []byte(`"s1"`), []byte(`"s"`)))
+			l.Start(c, nil, "")
+			l.Start(c, nil, "")
 		},
 		"a start that comes after its own call was ended": func(l *tale) {
 			c, q, d := approved(l)
@@ -221,17 +296,21 @@ func TestTheWatchDoesNotCryWolf(t *testing.T) {
 }
 
 // A policy whose text the log does not tell any more is no violation: it cannot
-// be judged again, and that is counted.
+// be judged again, and that is counted, and said of the session.
 func TestTheWatchSaysWhatItCannotVerify(t *testing.T) {
 	l := newTale(t)
+	untold := func(e *events.ToolCall) { e.PolicyDigest = pt.Digest("never told") }
 	l.Start(l.proposed("b1", "Bash", events.EffectAllow, nil), nil, "") // would be found
-	l.Start(l.proposed("b2", "Read", events.EffectAllow, func(e *events.ToolCall) { e.PolicyDigest = pt.Digest("never told") }), nil, "")
+	l.Start(l.proposed("b2", "Read", events.EffectAllow, untold), nil, "")
+	l.Start(l.proposed("b2", "Bash", events.EffectAllow, untold), nil, "") // its key is used
 	l.Erase(l.event)
 	v := viewsOf(t, l.Log)
-	found, err := v.Violations(t.Context(), projections.Everything(), "", 10)
+	require.Empty(t, l.found())
+	session, err := v.Session(t.Context(), "s")
 	require.NoError(t, err)
-	require.Empty(t, found.Items)
+	require.Equal(t, 3, session.Unverified)
 	m := scrape(t, v)
-	require.Equal(t, 2, int(m[`countersign_watch_starts_total{finding="unverified"}`]))
+	require.Equal(t, 3, int(m[`countersign_watch_starts_total{finding="unverified"}`]))
 	require.Equal(t, 0, int(m[`countersign_watch_starts_total{finding="violation"}`]))
+	require.Equal(t, 0, int(m[`countersign_watch_starts_total{finding="good"}`]))
 }

@@ -24,7 +24,7 @@ func (w *writer) number(query string, args ...any) (int64, bool, error) {
 	}
 	n, ok := row[0].(int64)
 	if !ok {
-		return 0, false, fmt.Errorf("%s: found a %T, not a number", query, row[0])
+		return 0, false, fmt.Errorf("%w: %s: found a %T, not a number", errRow, query, row[0])
 	}
 	return n, true, nil
 }

@@ -48,8 +48,8 @@ func argumentText(arguments []byte) []byte {
 	return arguments
 }
 
-// require refuses arguments that lack a member, with its name.
-func require(name string, value *string) error {
+// needs refuses arguments that lack a member, with its name.
+func needs(name string, value *string) error {
 	if value == nil {
 		return fmt.Errorf("%w: %q is missing", ErrArguments, name)
 	}

@@ -14,7 +14,8 @@ const maxBashTimeout = 10 * time.Minute
 
 type bashTool struct {
 	*workbench
-	shell   string // absolute path
+	*program // the shell
+
 	timeout time.Duration
 }
 
@@ -24,18 +25,22 @@ func newBash(b *workbench, timeout time.Duration) (*bashTool, error) {
 	if err != nil {
 		shell, err = exec.Find("sh", b.env)
 	}
-	return &bashTool{workbench: b, shell: shell, timeout: timeout}, err
+	if err != nil {
+		return nil, err
+	}
+	run, err := newProgram(shell)
+	return &bashTool{workbench: b, program: run, timeout: timeout}, err
 }
 
-func (*bashTool) Spec() agent.ToolSpec {
-	return builtinSpec("Bash",
+func (t *bashTool) Spec() agent.ToolSpec {
+	return t.processSpec(t.fileSpec("Bash",
 		"Run a command line in the shell, in the workspace folder. The result is what it prints, standard output and "+
 			"standard error together; a status other than 0 is an error. It has no input and no terminal. "+
 			"When the command line ends, what it left running in its session is ended too.",
 		`{"type":"object","additionalProperties":false,"required":["command"],"properties":{`+
 			`"command":{"type":"string","minLength":1,"description":"the command line"},`+
 			`"timeout_ms":{"type":"integer","minimum":1,"maximum":600000,`+
-			`"description":"stop it after so many milliseconds; the operator's limit if absent"}}}`)
+			`"description":"stop it after so many milliseconds; the operator's limit if absent"}}}`))
 }
 
 func (t *bashTool) Run(ctx context.Context, arguments []byte) (agent.Output, error) {
@@ -46,7 +51,7 @@ func (t *bashTool) Run(ctx context.Context, arguments []byte) (agent.Output, err
 	if err := decode(arguments, &args); err != nil {
 		return agent.Output{}, err
 	}
-	if err := require("command", args.Command); err != nil {
+	if err := needs("command", args.Command); err != nil {
 		return agent.Output{}, err
 	}
 	timeout := t.timeout
@@ -58,7 +63,7 @@ func (t *bashTool) Run(ctx context.Context, arguments []byte) (agent.Output, err
 	}
 	result, err := t.run(ctx, exec.Command{
 		// "--" keeps a command line that begins with "-" from being an option.
-		Argv: []string{t.shell, "-c", "--", *args.Command}, Timeout: timeout, Merge: true,
+		Argv: []string{t.path, "-c", "--", *args.Command}, Timeout: timeout, Merge: true,
 	})
 	if err != nil {
 		return agent.Output{}, err

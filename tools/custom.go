@@ -36,6 +36,8 @@ type Custom struct {
 
 type customTool struct {
 	*workbench
+	*program
+
 	spec    agent.ToolSpec
 	argv    []string
 	timeout time.Duration
@@ -51,7 +53,11 @@ func newCustom(b *workbench, c Custom) (*customTool, error) {
 	if len(c.Command) == 0 {
 		return nil, errors.New("command: it is empty")
 	}
-	program, err := exec.Find(c.Command[0], b.env)
+	path, err := exec.Find(c.Command[0], b.env)
+	if err != nil {
+		return nil, err
+	}
+	run, err := newProgram(path)
 	if err != nil {
 		return nil, err
 	}
@@ -59,12 +65,11 @@ func newCustom(b *workbench, c Custom) (*customTool, error) {
 		c.Timeout = DefaultCustomTimeout
 	}
 	return &customTool{
-		workbench: b,
-		spec: agent.ToolSpec{
-			Name: c.Name, Description: c.Description, Source: SourceCustom, Schema: slices.Clone(c.Schema),
-			ReturnDirect: c.ReturnDirect, Isolation: isolation,
-		},
-		argv:    slices.Concat([]string{program}, c.Command[1:]),
+		workbench: b, program: run,
+		spec: b.processSpec(agent.ToolSpec{
+			Name: c.Name, Description: c.Description, Source: SourceCustom, Schema: slices.Clone(c.Schema), ReturnDirect: c.ReturnDirect,
+		}),
+		argv:    slices.Concat([]string{path}, c.Command[1:]),
 		timeout: c.Timeout,
 	}, nil
 }

@@ -2,23 +2,16 @@ package tools
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
-
-	"github.com/countersign-dev/countersign/agent"
 )
 
 // maxEdit is the largest file that Edit changes, before and after.
 const maxEdit = 16 << 20
 
-type editTool struct{ *workbench }
-
-func (*editTool) Spec() agent.ToolSpec {
-	return builtinSpec("Edit",
+// newEdit makes the tool Edit.
+func newEdit(b *workbench) *changer {
+	return &changer{workbench: b, plan: planEdit, spec: b.fileSpec("Edit",
 		"Change a part of a file of the workspace: replace the text old by the text new. "+
 			"old must be copied exactly, white space included, and occur exactly once; "+
 			"give more of the text around it if it does not, or set replace_all to replace every occurrence.",
@@ -26,7 +19,7 @@ func (*editTool) Spec() agent.ToolSpec {
 			`"path":{"type":"string","minLength":1,"description":"the file, relative to the workspace"},`+
 			`"old":{"type":"string","minLength":1,"description":"the text to replace"},`+
 			`"new":{"type":"string","description":"the text to put there"},`+
-			`"replace_all":{"type":"boolean","description":"replace every occurrence; false if absent"}}}`)
+			`"replace_all":{"type":"boolean","description":"replace every occurrence; false if absent"}}}`)}
 }
 
 // editArguments are a change: Old becomes New.
@@ -37,63 +30,19 @@ type editArguments struct {
 	ReplaceAll bool    `json:"replace_all"`
 }
 
-func (t *editTool) Run(ctx context.Context, arguments []byte) (agent.Output, error) {
+func planEdit(arguments []byte) (change, error) {
 	var args editArguments
-	if err := errors.Join(decode(arguments, &args), context.Cause(ctx)); err != nil {
-		return agent.Output{}, err
+	if err := decode(arguments, &args); err != nil {
+		return change{}, err
 	}
-	err := errors.Join(require("path", args.Path), require("old", args.Old), require("new", args.New))
-	if err != nil {
-		return agent.Output{}, err
+	if err := errors.Join(needs("path", args.Path), needs("old", args.Old), needs("new", args.New)); err != nil {
+		return change{}, err
 	}
-	said, err := t.workspace.edit(args)
-	return agent.Output{Content: []byte(said)}, err
-}
-
-func (w *workspace) edit(args editArguments) (said string, err error) {
-	w.changing.Lock()
-	defer w.changing.Unlock()
-	target, err := w.target(*args.Path, false)
-	if err != nil {
-		return "", err
-	}
-	defer target.close()
-	before, err := target.content()
-	if err != nil {
-		return "", err
-	}
-	after, count, err := args.apply(before)
-	if err != nil {
-		return "", err
-	}
-	if err := target.replace(after); err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("replaced %s in %s (%d bytes before, %d after)",
-		counted(count, "occurrence"), *args.Path, len(before), len(after)), nil
-}
-
-// content reads the file that look saw, not one that took its name since.
-func (t *target) content() ([]byte, error) {
-	if t.old == nil {
-		return nil, told(t.shown, fs.ErrNotExist)
-	}
-	f, info, err := openRegular(t.folder, t.name, t.shown)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }() // only read
-	if !os.SameFile(info, t.old) {
-		return nil, fmt.Errorf("%q: %w: it was replaced meanwhile; nothing was changed", t.shown, ErrRefused)
-	}
-	content, err := io.ReadAll(io.LimitReader(f, maxEdit+1))
-	if err != nil {
-		return nil, told(t.shown, err)
-	}
-	if len(content) > maxEdit {
-		return nil, fmt.Errorf("%q is %w: it has %d bytes, Edit takes at most %d", t.shown, ErrTooLarge, info.Size(), maxEdit)
-	}
-	return content, nil
+	return change{path: *args.Path, reads: true, apply: func(before []byte) ([]byte, string, error) {
+		after, count, err := args.apply(before)
+		said := fmt.Sprintf("replaced %s in %s (%d bytes before, %d after)", counted(count, "occurrence"), *args.Path, len(before), len(after))
+		return after, said, err
+	}}, nil
 }
 
 // apply makes the change, or says why it is not clear what to change.

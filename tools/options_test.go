@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -119,6 +120,8 @@ func TestBuiltinSchemas(t *testing.T) {
 }
 
 func TestDefinitionIsCanonical(t *testing.T) {
+	sh, err := os.ReadFile("/bin/sh")
+	require.NoError(t, err)
 	of := func(schema string, command ...string) string {
 		b := newBench(t, custom(tools.Custom{Name: "A", Description: "é <b>", Schema: json.RawMessage(schema), Command: command}))
 		text, err := tools.Definition(b.tools["A"])
@@ -126,8 +129,7 @@ func TestDefinitionIsCanonical(t *testing.T) {
 		return string(text)
 	}
 	one := of(`{"type":"object","properties":{"n":{"maximum":12345678901234567890}}}`, "/bin/sh", "-c", "true")
-	//nolint:testifylint // not only the value, the bytes count
-	require.Equal(t, `{"command":["/bin/sh","-c","true"],"description":"é <b>","isolation":"none","name":"A","read_only":false,`+
+	require.Equal(t, `{"command":["/bin/sh","-c","true"],"description":"é <b>","executable":{"path":"/bin/sh","sha256":"`+sum(sh)+`"},"isolation":"none","name":"A","read_only":false,`+
 		`"return_direct":false,"schema":{"properties":{"n":{"maximum":12345678901234567890}},"type":"object"},`+
 		`"source":"customer-json-schema"}`, one)
 	require.Equal(t, one, of("{ \"properties\": {\"n\":{\"maximum\":12345678901234567890}},\n\"type\":\"object\"}", "/bin/sh", "-c", "true"))
@@ -135,8 +137,13 @@ func TestDefinitionIsCanonical(t *testing.T) {
 	require.NotEqual(t, one, of(`{"type":"object","properties":{"n":{"maximum":12345678901234567890}}}`, "/bin/sh", "-c", "false"))
 }
 
+func sum(content []byte) string {
+	digest := sha256.Sum256(content)
+	return hex.EncodeToString(digest[:])
+}
+
 // A changed digest makes everybody's calls of a built-in tool ask again, so it
-// must be meant.
+// must be meant. That of Bash has the machine's shell in it.
 func TestBuiltinDigests(t *testing.T) {
 	b := newBench(t)
 	for name, want := range map[string]string{
@@ -147,8 +154,8 @@ func TestBuiltinDigests(t *testing.T) {
 	} {
 		text, err := tools.Definition(b.tools[name])
 		require.NoError(t, err)
-		sum := sha256.Sum256(text)
-		require.Equal(t, want, hex.EncodeToString(sum[:]), string(text))
+		text = regexp.MustCompile(`"executable":\{"path":"[^"]+","sha256":"[0-9a-f]{64}"\},`).ReplaceAll(text, nil)
+		require.Equal(t, want, sum(text), string(text))
 	}
 }
 
@@ -162,4 +169,23 @@ type loose struct{ agent.Tool }
 
 func (loose) Spec() agent.ToolSpec {
 	return agent.ToolSpec{Name: "Loose", Schema: json.RawMessage(`{"a":1,"a":2}`)}
+}
+
+// Where processes cannot be shut off though they must be, tools that need one say
+// why, and start none; what needs none works.
+func TestWhatCannotBeShutOff(t *testing.T) {
+	b := newBench(t, custom(tools.Custom{Name: "Deploy", Command: []string{"/bin/sh", "-c", "touch made"}}), func(o *tools.Options) {
+		o.Hindrance = "this machine has no user namespaces"
+	})
+	for tool, arguments := range map[string]string{"Bash": `{"command":"touch made"}`, "Deploy": `{}`} {
+		spec := b.tools[tool].Spec()
+		require.Equal(t, []string{"unavailable", "It needs a process of its own, and this machine has no user namespaces."}, []string{spec.Isolation, spec.Hindrance})
+		_, err := b.run(tool, arguments)
+		require.ErrorContains(t, err, "not started: this machine has no user namespaces")
+	}
+	require.NoFileExists(t, b.path("made"))
+	_, err := b.run("Write", args{"path": "f", "content": "x"})
+	require.NoError(t, err)
+	require.Equal(t, "in-process", b.tools["Write"].Spec().Isolation)
+	require.Empty(t, b.tools["Write"].Spec().Hindrance)
 }

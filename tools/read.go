@@ -16,8 +16,8 @@ const maxRead = 64 << 20
 
 type readTool struct{ *workbench }
 
-func (*readTool) Spec() agent.ToolSpec {
-	spec := builtinSpec("Read",
+func (t *readTool) Spec() agent.ToolSpec {
+	spec := t.fileSpec("Read",
 		"Read a file of the workspace. The result is the file's content and nothing else. "+
 			"For a part of a long file give the first line (offset, counted from 1) and how many lines (limit). "+
 			"Long results are cut; files over 64 MiB are refused.",
@@ -38,7 +38,7 @@ func (t *readTool) Run(ctx context.Context, arguments []byte) (agent.Output, err
 	if err := errors.Join(decode(arguments, &args), context.Cause(ctx)); err != nil {
 		return agent.Output{}, err
 	}
-	if err := require("path", args.Path); err != nil {
+	if err := needs("path", args.Path); err != nil {
 		return agent.Output{}, err
 	}
 	if args.Offset < 0 || args.Limit < 0 {

@@ -4,8 +4,11 @@
 // The built-in tools are Read, Write, Edit and Bash. They work in one folder,
 // the workspace. The file tools cannot leave it: every path is resolved
 // beneath it (os.Root), whatever ".." and links say and whoever changes them
-// meanwhile. Bash and custom tools are processes that begin in it; what else
-// they reach is not restricted (isolation "none").
+// meanwhile; what is no regular file, or has more than one name, is refused.
+// Write and Edit say beforehand what they would change, and can be bound to the
+// content that was approved (agent.Changer). Bash and custom tools are processes
+// that begin in it, in a sandbox where one is given; their definition has the
+// digest of the program that they start.
 //
 //	all, err := tools.New(tools.Options{
 //		Workspace: "./workspace",
@@ -31,6 +34,7 @@ import (
 	"github.com/countersign-dev/countersign/agent"
 	"github.com/countersign-dev/countersign/events"
 	"github.com/countersign-dev/countersign/internal/exec"
+	"github.com/countersign-dev/countersign/internal/isolate"
 )
 
 var (
@@ -70,8 +74,14 @@ const (
 // stopOutput ends a command that prints without end.
 const stopOutput = 256 << 20
 
-// isolation is the only value until tools are shut off from agentd.
-const isolation = "none"
+// How a tool is kept from agentd, where that is not a sandbox's mode.
+const (
+	// isolationOwn is agentd's own code, that opens nothing outside the
+	// workspace.
+	isolationOwn = "in-process"
+	// isolationUnavailable: its process would have to be shut off and cannot be.
+	isolationUnavailable = "unavailable"
+)
 
 // Options are the tools to make and where they work.
 type Options struct {
@@ -90,6 +100,12 @@ type Options struct {
 	// MaxResult is how many bytes of a result are kept; 0 means
 	// DefaultMaxResult.
 	MaxResult int
+	// Sandbox shuts the processes of tools off from agentd; nil runs them with
+	// all that agentd may do.
+	Sandbox *isolate.Sandbox
+	// Hindrance says why processes cannot be shut off though they must be: no
+	// call that needs one is run. "" where they can, or need not.
+	Hindrance string
 	// BashTimeout is how long Bash runs where the call says nothing; 0 means
 	// DefaultBashTimeout.
 	BashTimeout time.Duration
@@ -100,6 +116,8 @@ type workbench struct {
 	workspace *workspace
 	env       []string
 	maxResult int
+	sandbox   *isolate.Sandbox
+	hindrance string
 }
 
 // New makes the tools. It starts no process. The tools keep the workspace open
@@ -110,7 +128,7 @@ func New(o Options) ([]agent.Tool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrOptions, err)
 	}
-	b := &workbench{workspace: w, env: exec.Environment(o.Environ), maxResult: o.MaxResult}
+	b := &workbench{workspace: w, env: exec.Environment(o.Environ), maxResult: o.MaxResult, sandbox: o.Sandbox, hindrance: o.Hindrance}
 	var all []agent.Tool
 	for _, name := range o.Builtin {
 		tool, err := b.builtin(name, o)
@@ -147,9 +165,9 @@ func (b *workbench) builtin(name string, o Options) (agent.Tool, error) {
 	case "Read":
 		return &readTool{b}, nil
 	case "Write":
-		return &writeTool{b}, nil
+		return newWrite(b), nil
 	case "Edit":
-		return &editTool{b}, nil
+		return newEdit(b), nil
 	case "Bash":
 		return newBash(b, o.BashTimeout)
 	}
@@ -171,10 +189,26 @@ func checkNames(all []agent.Tool) error {
 	return nil
 }
 
-// builtinSpec fills in what all built-in tools have in common.
-func builtinSpec(name, description, schema string) agent.ToolSpec {
-	return agent.ToolSpec{
-		Name: name, Description: description, Source: SourceBuiltin,
-		Schema: json.RawMessage(schema), Isolation: isolation,
+// fileSpec describes a built-in tool that starts no process.
+func (b *workbench) fileSpec(name, description, schema string) agent.ToolSpec {
+	isolation := isolationOwn
+	if b.sandbox == nil && b.hindrance == "" {
+		isolation = isolate.None
 	}
+	return agent.ToolSpec{
+		Name: name, Description: description, Source: SourceBuiltin, Schema: json.RawMessage(schema), Isolation: isolation,
+	}
+}
+
+// processSpec fills in how a tool's process is shut off.
+func (b *workbench) processSpec(s agent.ToolSpec) agent.ToolSpec {
+	switch {
+	case b.hindrance != "":
+		s.Isolation, s.Hindrance = isolationUnavailable, "It needs a process of its own, and "+b.hindrance+"."
+	case b.sandbox != nil:
+		s.Isolation = b.sandbox.Mode()
+	default:
+		s.Isolation = isolate.None
+	}
+	return s
 }

@@ -46,41 +46,6 @@ func openWorkspace(path string, protected []string) (*workspace, error) {
 	return &workspace{given: given, dir: dir, root: root}, nil
 }
 
-// checkApart refuses a workspace through which tools could change what they
-// must not reach.
-func checkApart(dir string, protected []string) error {
-	for _, path := range protected {
-		other, err := resolve(path)
-		if err != nil {
-			return fmt.Errorf("workspace: protected path: %w", err)
-		}
-		if within(dir, other) || within(other, dir) {
-			return fmt.Errorf("workspace: %s and %s must not contain each other: choose another workspace", dir, other)
-		}
-	}
-	return nil
-}
-
-// resolve follows the links of as much of a path as exists.
-func resolve(path string) (string, error) {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
-	}
-	resolved, err := filepath.EvalSymlinks(path)
-	if !errors.Is(err, fs.ErrNotExist) || path == filepath.Dir(path) {
-		return resolved, err
-	}
-	parent, err := resolve(filepath.Dir(path))
-	return filepath.Join(parent, filepath.Base(path)), err
-}
-
-// within reports whether path is dir or beneath it; both are clean.
-func within(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(rel)
-}
-
 // local makes a path of the model one beneath the workspace. It decides
 // nothing about links: the root does, whenever the path is used.
 func (w *workspace) local(path string) (string, error) {
@@ -111,7 +76,7 @@ func (w *workspace) local(path string) (string, error) {
 func openRegular(root *os.Root, name, shown string) (*os.File, fs.FileInfo, error) {
 	info, err := root.Stat(name)
 	if err == nil {
-		err = checkRegular(info)
+		err = checkReadable(info)
 	}
 	if err != nil {
 		return nil, nil, told(shown, err)
@@ -122,7 +87,7 @@ func openRegular(root *os.Root, name, shown string) (*os.File, fs.FileInfo, erro
 	}
 	info, err = f.Stat()
 	if err == nil {
-		err = checkRegular(info)
+		err = checkReadable(info)
 	}
 	if err != nil {
 		_ = f.Close() // only read
@@ -131,9 +96,14 @@ func openRegular(root *os.Root, name, shown string) (*os.File, fs.FileInfo, erro
 	return f, info, nil
 }
 
-func checkRegular(info fs.FileInfo) error {
+// checkReadable refuses what is no regular file, and a file with more than one
+// name: another of them may be where tools must not reach.
+func checkReadable(info fs.FileInfo) error {
 	if kind := kindOf(info.Mode()); kind != "" {
 		return fmt.Errorf("%w: it is a %s", ErrNotRegular, kind)
+	}
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok && stat.Nlink > 1 {
+		return fmt.Errorf("%w: the file has %d names (hard links), of which others may lie outside the workspace", ErrRefused, stat.Nlink)
 	}
 	return nil
 }

@@ -149,8 +149,8 @@ func (c *Console) accessRow(ctx context.Context, n *names, a projections.Access,
 	return row
 }
 
-// shortID is the beginning of an id that stands where the log knows no name; any
-// name as it is. The record has the whole.
+// shortID is the beginning of an id of ours, in a place beside which the whole can
+// be reached; anything else as it is.
 func shortID(name string) string {
 	if _, err := uuid.Parse(name); err == nil {
 		return name[:8] + "…"
@@ -187,6 +187,8 @@ func actionWord(action string) string {
 		return "began an export"
 	case "exported":
 		return "ended an export"
+	case "policy-change":
+		return "changed the policy"
 	default:
 		return visible.String(action)
 	}

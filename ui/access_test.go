@@ -70,7 +70,7 @@ func TestTheAccessLogIsPagedAndExported(t *testing.T) {
 	require.Len(t, pages, 65)
 	b := eve.export("/access/export?action=decide", "csv")
 	require.Equal(t, pages, csvPlaces(t, b.body))
-	require.Contains(t, b.body, ",'=thing,")
+	require.Contains(t, b.body, `,"'=thing",`)
 	require.Contains(t, b.header.Get("Content-Disposition"), "countersign-access-")
 	_, last, _ := cutLast(strings.TrimSpace(eve.export("/access/export?action=decide", "ndjson").body))
 	var end exportEnd

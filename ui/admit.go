@@ -30,6 +30,10 @@ func (c *Console) admit(r *http.Request, who access) (auth.Identity, error) {
 		return id, errNoAudit
 	case who == decider && !id.Can(auth.Decide):
 		return id, errNoDecide
+	case who == admins && !id.Can(auth.Administer):
+		return id, errNoAdmin
+	case (who == decider || who == admins) && c.opt.ReadOnly != "":
+		return id, errReadOnly
 	}
 	return id, nil
 }
@@ -54,7 +58,7 @@ func (c *Console) mayReadSession(ctx context.Context, id auth.Identity, session 
 	case id.Can(auth.Audit):
 		return errNotFound
 	default:
-		return errNotYours
+		return unseenError{thing: "session " + session}
 	}
 }
 

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -46,6 +47,7 @@ type argumentsView struct {
 	Notes   []visible.Note
 	Values  []valueView
 	Hidden  visible.Report
+	Empty   string // what the model sent, where that was no arguments and Text is what the tool gets
 	// Replaces compares the text that an edit takes away with the one that it
 	// puts there; nil where the arguments are no edit, or are long.
 	Replaces *replacesView
@@ -57,10 +59,15 @@ type valueView struct {
 	Text visible.Text
 }
 
-// arguments prepares a text of arguments for a page.
+// arguments prepares a text of arguments for a page: as the tool gets them.
 func arguments(text []byte, all, download string) argumentsView {
-	v := argumentsView{textView: shownText(text, rawBudget)}
-	v.All, v.Download, v.Media = all, download, events.MediaJSON
+	sent := text
+	text = asRun(text)
+	v := argumentsView{textView: shownText(text, rawBudget), Empty: emptyWords(sent)}
+	v.Media = events.MediaJSON
+	if v.Empty == "" { // else they hold something else than what is shown
+		v.All, v.Download = all, download
+	}
 	v.Hidden = v.Text.Report
 	laid, err := visible.JSON(text, laidBudget)
 	if err != nil {
@@ -83,6 +90,30 @@ func arguments(text []byte, all, download string) argumentsView {
 	}
 	v.Values = multiline(each)
 	return v
+}
+
+// asRun is what a tool gets for a text of arguments: the text, or {} where the
+// model sent none.
+func asRun(text []byte) []byte {
+	if args, err := events.DecodeArguments(text); err == nil {
+		return args.Text
+	}
+	return text
+}
+
+// emptyWords says what the model sent where that was no arguments; "" where it
+// was some.
+func emptyWords(sent []byte) string {
+	switch trimmed := bytes.TrimSpace(sent); {
+	case bytes.Equal(asRun(sent), sent):
+		return ""
+	case len(sent) == 0:
+		return "an empty text"
+	case len(trimmed) == 0:
+		return bytesOf(len(sent)) + " of white space"
+	default:
+		return visible.String(string(trimmed))
+	}
 }
 
 func whyNotLaid(err error) string {
@@ -184,5 +215,5 @@ func (c *Console) summaryOf(ctx context.Context, carrier string, ref *events.Ref
 	if err != nil {
 		return visible.Line(missing(err), 100)
 	}
-	return visible.Line(summary(b), 140)
+	return summaryLine(b, summaryRoom)
 }

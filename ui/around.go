@@ -17,6 +17,7 @@ func (c *Console) around(ctx context.Context, n *names, id auth.Identity, v *req
 		v.Told = c.told(id)
 	}
 	v.Similar = c.similar(ctx, id, n, q)
+	v.Declined = c.declinedBefore(ctx, reader(id), n, q, func(call projections.Call) { c.note(ctx, id, clip("call "+call.Key().String()), call.Session) })
 	v.Turn = c.turn(ctx, n, q.Session, q.CallKey)
 	if round, err := c.views.Round(ctx, q.Session, q.BatchID); err == nil && round.Message != nil {
 		if b, err := c.views.Text(ctx, round.EventID, round.Message); err == nil {

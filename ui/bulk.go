@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -51,6 +52,7 @@ type bulkItem struct {
 	Agent     string
 	Title     []visible.Span
 	Deadline  factView
+	State     chip // where it stood when the page was made; the script keeps it true
 	Arguments argumentsView
 	Digest    string
 	Render    string
@@ -176,8 +178,8 @@ func (c *Console) bulkItem(ctx context.Context, id auth.Identity, titles map[str
 	}
 	c.note(ctx, id, q.RequestID, q.Session)
 	return bulkItem{
-		ID: q.RequestID, Href: requestPath(q.RequestID), Summary: visible.Line(summary(text), 140), Agent: agentName(q.Call.Agent),
-		Title: c.sessionTitle(ctx, titles, q.Session), Deadline: c.deadlineFact(q), Arguments: v, Digest: string(q.Digest),
+		ID: q.RequestID, Href: requestPath(q.RequestID), Summary: summaryLine(text, summaryRoom), Agent: agentName(q.Call.Agent),
+		Title: c.sessionTitle(ctx, titles, q.Session), Deadline: c.deadlineFact(q), State: requestChip(&q.Request, c.now()), Arguments: v, Digest: string(q.Digest),
 		Render: c.renders.issue(id.Person, q.RequestID, q.Digest), Key: uuid.NewString(),
 	}, ""
 }
@@ -245,6 +247,9 @@ func (c *Console) bulkOne(ctx context.Context, id auth.Identity, p bulkPosted, i
 	q, err := c.mayReadRequest(ctx, id, item.request)
 	if err != nil {
 		_ = c.submitted(err) // said below
+		if errors.Is(err, errNotYours) {
+			c.refusal(ctx, id, refusedThing("", err), err.Error())
+		}
 		return bulkResult{ID: item.request, Href: requestPath(item.request), Words: sentence(bulkError(err)), Failed: true, Chip: noEffect()}
 	}
 	v := bulkResult{ID: q.RequestID, Href: requestPath(q.RequestID), Tool: visible.Line(q.Tool, 60), Summary: c.summaryOf(ctx, q.Carrier, q.Arguments)}

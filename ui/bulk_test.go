@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/countersign-dev/countersign/events"
+	"github.com/countersign-dev/countersign/projections"
 	pt "github.com/countersign-dev/countersign/projections/projectionstest"
 )
 
@@ -28,11 +29,18 @@ func (w *world) decisions(t *testing.T) map[string][]*events.Decision {
 	t.Helper()
 	w.settle()
 	all := map[string][]*events.Decision{}
-	list, err := w.views.AllDecisions(t.Context(), "", 1000)
+	calls, err := w.views.History(t.Context(), projections.Filter{Reader: projections.Everything()}, "", 1000)
 	require.NoError(t, err)
-	for _, d := range list.Items {
-		if e, ok := d.Event.(*events.Decision); ok {
-			all[e.RequestID] = append(all[e.RequestID], e)
+	for _, c := range calls.Items {
+		if c.Request == nil {
+			continue
+		}
+		list, err := w.views.Decisions(t.Context(), c.Request.RequestID, 1000)
+		require.NoError(t, err)
+		for _, d := range list {
+			if e, ok := d.Event.(*events.Decision); ok {
+				all[e.RequestID] = append(all[e.RequestID], e)
+			}
 		}
 	}
 	return all
@@ -142,7 +150,7 @@ func TestSelectionsAreReadStrictly(t *testing.T) {
 	_, q := w.ask("s1", "Bash", `{"command":"ls"}`)
 	ben := w.as("ben")
 	for path, status := range map[string]int{
-		"/inbox/select": http.StatusBadRequest, "/inbox/select?id=": http.StatusNotFound, "/inbox/select?id=x": http.StatusNotFound,
+		"/inbox/select": http.StatusBadRequest, "/inbox/select?id=": http.StatusForbidden, "/inbox/select?id=x": http.StatusForbidden,
 		selectPath(q.RequestID, q.RequestID): http.StatusBadRequest, selectPath(q.RequestID) + "&x=1": http.StatusBadRequest,
 		selectPath(strings.Split(strings.Repeat("x ", 21), " ")[:21]...): http.StatusBadRequest,
 	} {

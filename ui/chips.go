@@ -72,6 +72,8 @@ func requestChip(q *fold.Request, now time.Time) chip {
 		return chip{"gone", "clock", "Its time is over"}
 	case q.State == fold.Pending:
 		return chip{"wait", "clock", "Waiting for " + count(q.Needed(), "approval", "approvals")}
+	case q.State == fold.Approved && q.Revoked:
+		return chip{"gone", "cross", "Taken back"}
 	case q.State == fold.Approved && q.Author != "":
 		return chip{"ok", "check", "Approved with changes"}
 	case q.State == fold.Approved:

@@ -74,6 +74,7 @@ type Auth interface {
 type Options struct {
 	Views    *projections.Views
 	Decider  Decider
+	Revoker  Revoker // nil: approvals are not taken back here
 	Checker  Checker // nil: changed arguments are first checked when they are approved
 	Recorder Recorder
 	Auth     Auth
@@ -82,8 +83,13 @@ type Options struct {
 	// page says so.
 	Isolation string
 	Version   string
-	// Policy is one line on what asks, for people: "Write, Edit and Bash ask".
-	Policy string
+	// ReadOnly says why nothing can be put on the log, in words; "" where it can.
+	// Every page says it, and nothing is decided.
+	ReadOnly string
+	// Policy says in one line what asks, for people: "Write, Edit and Bash ask".
+	Policy func() string
+	// Policies is the policy that judges, for its page; nil: it has none.
+	Policies Policies
 	// Declined writes what the model is told when a call is declined: by whom,
 	// with which comment. It is the gate's own wording, so that pages promise
 	// what comes.
@@ -114,6 +120,7 @@ type Console struct {
 	now      func() time.Time
 	renders  *renders
 	viewed   *viewed
+	refusals *refusals
 	streams  *seats.Seats
 	exports  *seats.Seats // who exports now
 	offers   offers
@@ -136,7 +143,7 @@ func New(o Options) (*Console, error) {
 	o = o.withDefaults()
 	stopped := make(chan struct{})
 	c := &Console{
-		opt: o, views: o.Views, assets: files, logger: o.Logger, now: o.Clock, renders: newRenders(o.Clock), viewed: newViewed(),
+		opt: o, views: o.Views, assets: files, logger: o.Logger, now: o.Clock, renders: newRenders(o.Clock), viewed: newViewed(), refusals: newRefusals(),
 		streams: seats.New(o.MaxStreams), exports: seats.New(maxExports), tail: newTail(o.Views, o.Live.Window, o.Clock, o.Logger),
 		stopped: stopped, stop: sync.OnceFunc(func() { close(stopped) }),
 	}
@@ -156,6 +163,9 @@ func (o Options) withDefaults() Options {
 	o.MaxStreams = cmp.Or(o.MaxStreams, 2000)
 	o.Heartbeat = cmp.Or(o.Heartbeat, 15*time.Second)
 	o.Live = o.Live.withDefaults()
+	if o.Policy == nil {
+		o.Policy = func() string { return "" }
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}

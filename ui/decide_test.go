@@ -108,7 +108,7 @@ func TestFormsThatAreNotOurs(t *testing.T) {
 	}
 	require.Equal(t, http.StatusBadRequest, ben.post(path+"?verdict=approve", good).status)
 	require.Zero(t, w.gate.count())
-	require.Equal(t, http.StatusNotFound, ben.post("/requests/unknown/decide", good).status)
+	require.Equal(t, http.StatusForbidden, ben.post("/requests/unknown/decide", good).status)
 }
 
 func TestARulingWithoutEffectSaysWhatHadHappened(t *testing.T) {

@@ -40,6 +40,7 @@ func compare(before, after []byte) comparison {
 		return comparison{Long: true}
 	}
 	v := comparison{Written: string(before) != string(after)}
+	before, after = asRun(before), asRun(after)
 	a, errA := events.DecodeArguments(before)
 	b, errB := events.DecodeArguments(after)
 	if errA == nil && errB == nil {

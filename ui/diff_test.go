@@ -127,7 +127,7 @@ func TestAComparisonIsBounded(t *testing.T) {
 			for _, l := range d.Lines {
 				cost += visible.Cost(l.Spans)
 				if l.Sign == "+" || l.Sign == "-" {
-					shown++
+					shown += max(1, l.Empty)
 				}
 			}
 			require.Less(t, cost, 3*diffBudget)
@@ -135,6 +135,17 @@ func TestAComparisonIsBounded(t *testing.T) {
 		})
 	}
 	require.True(t, compare([]byte(strings.Repeat("a", maxCompared)), []byte("b")).Long)
+}
+
+// Empty lines do not push what is changed out of sight.
+func TestManyEmptyLinesOfAComparisonAreOne(t *testing.T) {
+	d := compareLines(linesOf("ls"), linesOf("ls"+strings.Repeat("\n \t", 3000)+"\nrm -rf /"))
+	require.Equal(t, 3001, d.Added)
+	require.Len(t, d.Lines, 3, "the equal line, the empty ones, and the command")
+	require.Equal(t, 3000, d.Lines[1].Empty)
+	require.Equal(t, "rm -rf /", labels(d.Lines[2].Spans))
+	few := compareLines(linesOf("ls"), linesOf("ls\n\n\n\nx"))
+	require.Len(t, few.Lines, 5, "some are as they are")
 }
 
 func TestSummariesSayWhatACallDoes(t *testing.T) {
@@ -149,12 +160,30 @@ func TestSummariesSayWhatACallDoes(t *testing.T) {
 		`{"path":"a"}`:                           "a",
 		`{"zone":"x","deep":{"a":1},"list":[1]}`: "zone: x · deep: {…} · list: […]",
 		`{}`:                                     "{}",
-		`{"a":`:                                  `{"a":`,
+		``:                                       "{}",
+		" \n":                                    "{}",
+		`null`:                                   "{}",
+		`{"command":"ls` + blanks(4000) + `; rm -rf /"}`:        "ls· 4,000 spaces ·; rm -rf /",
+		`{"command":"ls` + blanks(4000) + `\nrm -rf /"}`:        "ls· 4,000 spaces · … +1 line",
+		`{"command":"` + strings.Repeat("x", 5000) + `"}`:       strings.Repeat("x", 140) + "… +4,860 bytes",
+		`{"command":"` + strings.Repeat("x", 5000) + `\ny\nz"}`: strings.Repeat("x", 140) + "… +4,860 bytes … +2 lines",
+		`{"a":"` + strings.Repeat("x", 500) + `","b":1,"c":2}`:  "a: " + strings.Repeat("x", 137) + "… +363 bytes … +2 arguments",
+		`{"a":`: `{"a":`,
 	} {
-		require.Equal(t, want, summary([]byte(in)), in)
+		require.Equal(t, want, labels(summaryLine([]byte(in), summaryRoom)), in)
 	}
-	require.LessOrEqual(t, len(summary([]byte(`{"command":"`+strings.Repeat("x", 5000)+`"}`))), maxSummary+len("…"))
 }
+
+// labels joins spans as a page shows them.
+func labels(spans []visible.Span) string {
+	var b strings.Builder
+	for _, s := range spans {
+		b.WriteString(s.Label())
+	}
+	return b.String()
+}
+
+func blanks(n int) string { return strings.Repeat(" ", n) }
 
 func TestWhyArgumentsAreNotValidInPlainWords(t *testing.T) {
 	for in, want := range map[string]string{

@@ -22,6 +22,9 @@ func diffText(lines []diffLine) templ.Component {
 				continue
 			}
 			b.WriteString(`<span class="l` + diffClass(l.Sign) + `">` + html.EscapeString(l.Sign) + " ")
+			if l.Empty > 0 {
+				b.WriteString(`<span class="esc run">· ` + count(l.Empty, "empty line", "empty lines") + " ·</span>")
+			}
 			for _, s := range l.Spans {
 				writeSpan(&b, s)
 			}

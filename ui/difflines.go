@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff/lcs"
@@ -19,11 +20,13 @@ const (
 )
 
 // diffLine is a line of a comparison: "-" only before, "+" only after, " " in
-// both, and "…" in place of Skipped equal lines.
+// both, and "…" in place of Skipped equal lines. Of several empty lines in a row
+// one says how many there are.
 type diffLine struct {
 	Sign    string
 	Spans   []visible.Span
 	Skipped int
+	Empty   int // lines that this one stands for; 0: it is itself
 }
 
 // diff is a comparison of two texts, line by line.
@@ -120,31 +123,52 @@ func (w *diffWriter) equal(lines []string, first, last bool) {
 func (w *diffWriter) replaced(before, after []string) {
 	w.Removed += len(before)
 	w.Added += len(after)
-	var marked [][]visible.Span // the lines after, as far as those before were written
-	for i, s := range before {
-		if w.full() {
-			w.Left += len(before) - i
-			break
-		}
+	marked := map[int][]visible.Span{} // the lines after, as far as those before were written
+	w.side("-", before, func(i int) []visible.Span {
 		if len(before) != len(after) {
-			w.line("-", shortLine(s))
+			return shortLine(before[i])
+		}
+		old, now := compareWords(before[i], after[i])
+		marked[i] = now
+		return old
+	})
+	w.side("+", after, func(i int) []visible.Span {
+		if spans, ok := marked[i]; ok {
+			return spans
+		}
+		return shortLine(after[i])
+	})
+}
+
+// side writes what one text has, each line as show shows it. Many empty lines in
+// a row are one, so that they push nothing out of sight.
+func (w *diffWriter) side(sign string, lines []string, show func(i int) []visible.Span) {
+	for i := 0; i < len(lines); {
+		if w.full() {
+			w.Left += len(lines) - i
+			return
+		}
+		n := emptyLines(lines[i:])
+		if n < manyEmpty {
+			w.line(sign, show(i))
+			i++
 			continue
 		}
-		old, now := compareWords(s, after[i])
-		marked = append(marked, now)
-		w.line("-", old)
+		w.add(diffLine{Sign: sign, Empty: n}, 80)
+		i += n
 	}
-	for i, s := range after {
-		switch {
-		case w.full():
-			w.Left += len(after) - i
-			return
-		case i < len(marked):
-			w.line("+", marked[i])
-		default:
-			w.line("+", shortLine(s))
-		}
+}
+
+// manyEmpty is how many empty lines in a row are written as one.
+const manyEmpty = 8
+
+// emptyLines counts the lines at the beginning that hold nothing but white space.
+func emptyLines(lines []string) int {
+	n := slices.IndexFunc(lines, func(s string) bool { return strings.Trim(s, " \t\r") != "" })
+	if n < 0 {
+		return len(lines)
 	}
+	return n
 }
 
 // full reports whether no more lines are written.
@@ -156,7 +180,7 @@ func (w *diffWriter) line(sign string, spans []visible.Span) {
 
 func (w *diffWriter) add(l diffLine, cost int) {
 	if w.budget -= cost; w.budget < 0 && len(w.Lines) > 0 {
-		w.Left += max(1, l.Skipped)
+		w.Left += max(1, l.Skipped, l.Empty)
 		return
 	}
 	w.Lines = append(w.Lines, l)

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/countersign-dev/countersign/events"
 	"github.com/countersign-dev/countersign/internal/auth"
@@ -20,7 +19,8 @@ var (
 	errNoRole   = errors.New("your role has no business in the console: it is for reviewers and auditors")
 	errNoDecide = errors.New("your role does not decide requests: a reviewer or an admin does")
 	errNoAudit  = errors.New("this page is for auditors")
-	errNotYours = errors.New("this is another person's conversation, and no request in it is yours to decide: an auditor may see it")
+	errNoAdmin  = errors.New("your role does not change the policy: an administrator does")
+	errNotYours = errors.New("there is no such thing, or it is of another person's conversation in which no request is yours to decide: an auditor may see it")
 	errNotFound = errors.New("the log has no such entry; if it was made a moment ago, the views may not have it yet")
 	errNoPage   = errors.New("there is no such page")
 	errQuery    = errors.New("the address has a part that this page does not know")
@@ -46,10 +46,12 @@ func outside(err error) (status int, title string) {
 		status int
 		title  string
 	}{
+		{errUnknown, http.StatusServiceUnavailable, "Not known yet"},
 		{errSignIn, http.StatusUnauthorized, "Sign in"},
 		{errNoRole, http.StatusForbidden, "Not for your role"},
 		{errNoDecide, http.StatusForbidden, "You may not decide"},
 		{errNoAudit, http.StatusForbidden, "For auditors"},
+		{errNoAdmin, http.StatusForbidden, "For administrators"},
 		{errNotYours, http.StatusForbidden, "Not yours to see"},
 		{errNotFound, http.StatusNotFound, "Not found"},
 		{projections.ErrNotFound, http.StatusNotFound, "Not found"},
@@ -63,6 +65,7 @@ func outside(err error) (status int, title string) {
 		{errNoChoice, http.StatusBadRequest, "Nothing is chosen"},
 		{errTooMany, http.StatusBadRequest, "Too many at once"},
 		{errForm, http.StatusBadRequest, "The form is not right"},
+		{errReadOnly, http.StatusServiceUnavailable, "Reading only"},
 		{ErrUnjudged, http.StatusServiceUnavailable, "Recorded, not judged yet"},
 		{events.ErrRefused, http.StatusServiceUnavailable, "The log takes nothing now"},
 		{events.ErrLogStopped, http.StatusServiceUnavailable, "The log has stopped"},
@@ -82,6 +85,7 @@ func outside(err error) (status int, title string) {
 // A request whose context has ended is answered as well: who has gone away does
 // not see it, and to everybody else an empty page would look like success.
 func (c *Console) fail(w http.ResponseWriter, r *http.Request, id auth.Identity, err error) {
+	err = c.missed(err)
 	status, title := outside(err)
 	if status == http.StatusInternalServerError && r.Context().Err() != nil {
 		c.logger.DebugContext(r.Context(), "a page was cut off", "path", r.URL.Path, "error", err.Error())
@@ -97,11 +101,11 @@ func (c *Console) fail(w http.ResponseWriter, r *http.Request, id auth.Identity,
 		c.logger.ErrorContext(r.Context(), "a page failed", "path", r.URL.Path, "error", text)
 		text = "The console could not answer. Nothing was decided by this. The log of the program says why; try again."
 	}
-	// Once a person, reason and hour: refusals must not fill the log.
-	if status == http.StatusForbidden && c.viewed.first(id.Person, "refused: "+text, c.now().Truncate(time.Hour)) {
-		c.record(r.Context(), &events.Access{
-			Action: "open", Outcome: events.AccessRefused, Actor: id.Actor(), Resource: clip(r.URL.Path), Reason: clip(text),
-		}, "")
+	if status == http.StatusForbidden {
+		c.refusal(r.Context(), id, refusedThing(r.URL.Path, err), text)
+	}
+	if status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "5")
 	}
 	view := problemView{Status: status, Title: title, Text: text, SignIn: status == http.StatusUnauthorized}
 	if err := c.page(w, r, status, c.shell(id, title, ""), problem(view)); err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/countersign-dev/countersign/events"
 	"github.com/countersign-dev/countersign/internal/auth"
+	"github.com/countersign-dev/countersign/projections"
 )
 
 const (
@@ -64,6 +65,9 @@ func formatOf(w http.ResponseWriter, r *http.Request) (string, error) {
 // on the record: where the log cannot take the begin, nothing is exported. A file
 // that was broken off has no trailer.
 func (c *Console) export(w http.ResponseWriter, r *http.Request, id auth.Identity, e export) error {
+	if c.behind() {
+		return notKnown(c.views.Status())
+	}
 	leave, err := c.exports.Take(id.Person)
 	if err != nil {
 		return errExports
@@ -116,6 +120,9 @@ func (c *Console) write(ctx context.Context, out *exportWriter, id auth.Identity
 		}
 		t.Through = new(row.place())
 		out.count++
+	}
+	if c.views.Status().Lost != status.Lost { // what was read since then may not be all
+		return projections.ErrDamaged
 	}
 	if err := out.Flush(); err != nil { // the digest is of what stands before the trailer
 		return err

@@ -48,8 +48,8 @@ func writeJSON(out *exportWriter, v any) error {
 	return err
 }
 
-// csvCodec writes RFC 4180: a header, a row a line, CRLF. The last row begins
-// with #trailer; no other row does.
+// csvCodec writes RFC 4180: a header, a row a line, every cell in quotes, CRLF.
+// The first cell of the last row is #trailer; of no other row.
 type csvCodec struct{ columns []string }
 
 func (c csvCodec) begin(out *exportWriter) error { return writeCSV(out, c.columns) }
@@ -78,24 +78,39 @@ func writeCSV(out *exportWriter, cells []string) error {
 	return err
 }
 
+// writeCell writes a cell in quotes, so that a reader that splits elsewhere than
+// at commas is not left to guess where it begins.
 func writeCell(b *strings.Builder, cell string) {
-	cell = defused(cell)
-	if !strings.ContainsAny(cell, "\",\r\n") && strings.TrimSpace(cell) == cell {
-		b.WriteString(cell)
-		return
-	}
 	b.WriteByte('"')
-	b.WriteString(strings.ReplaceAll(cell, `"`, `""`))
+	b.WriteString(strings.ReplaceAll(defused(cell), `"`, `""`))
 	b.WriteByte('"')
 }
 
-// defused puts an apostrophe before what a spreadsheet would take for a formula.
+// defused puts an apostrophe before what a spreadsheet would take for a formula:
+// at the beginning of a cell, and after each place inside it at which a program
+// that is set to semicolons, tabs or lines would begin another. What is exact is
+// the NDJSON export.
 func defused(cell string) string {
-	switch r, _ := utf8.DecodeRuneInString(cell); r {
-	case '=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠':
-		return "'" + cell
+	var b strings.Builder
+	for cell != "" {
+		if formula(cell) {
+			b.WriteByte('\'')
+		}
+		n := strings.IndexAny(cell, ";\t\r\n") + 1
+		if n == 0 {
+			n = len(cell)
+		}
+		b.WriteString(cell[:n])
+		cell = cell[n:]
 	}
-	return cell
+	return b.String()
+}
+
+// formula reports whether a spreadsheet could take a piece for a formula, however
+// it treats spaces and quotes before it.
+func formula(piece string) bool {
+	r, _ := utf8.DecodeRuneInString(strings.TrimLeft(piece, " \""))
+	return strings.ContainsRune("=+-@＝＋－＠", r) && r != utf8.RuneError
 }
 
 // maxCell is how many bytes of a text a cell holds: spreadsheets take 32,767.

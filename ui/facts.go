@@ -19,11 +19,8 @@ func (c *Console) facts(ctx context.Context, n *names, q projections.Request) (f
 		{Name: "Agent", Value: agentName(q.Call.Agent)},
 		{Name: "Asked by", Value: n.of(ctx, q.Requester)},
 		// By its id: what the run was asked is another's text, and stands below.
-		{Name: "Session", Spans: visible.Line(q.Session, 20), Href: sessionPath(q.Session)},
+		{Name: "Session", Spans: visible.Line(shortID(q.Session), 40), Href: sessionPath(q.Session)},
 		c.deadlineFact(q),
-	}
-	if q.Target != nil {
-		first = append(first, factView{Name: "Would change", Spans: visible.Line(q.Target.Path, 200)})
 	}
 	if q.Quorum > 1 || len(q.Approvers) > 0 || q.FourEyes {
 		first = append(first, factView{Name: "Who decides", Value: approversWords(q.Request)})

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/countersign-dev/countersign/events"
 	"github.com/countersign-dev/countersign/internal/auth"
 	"github.com/countersign-dev/countersign/projections"
 	"github.com/countersign-dev/countersign/ui/visible"
@@ -80,23 +79,27 @@ func (l lookup) all() map[string]string {
 	return all
 }
 
-// onRecord is the lookup as the access log names it. The text that was looked for
-// stands there by its digest: what it names could never be erased from the log.
+// withheld stands in the access log for a text that was looked for.
+const withheld = "withheld"
+
+// onRecord is the lookup as the access log names it, without the text that was
+// looked for: it could never be erased from the log, and a digest of a short text
+// is soon guessed.
 func (l lookup) onRecord() map[string]string {
 	all := l.fixed().all()
 	if l.Query != "" {
-		all["q"] = "sha256:" + string(events.DigestOf([]byte(l.Query))[:16])
+		all["q"] = withheld
 	}
 	return all
 }
 
 // thing is what somebody looks at who looks at the lookup: the history, or a
-// search in it.
+// search in it, whatever it looks for.
 func (l lookup) thing() string {
 	if l.Query == "" {
 		return "history"
 	}
-	return pathOf("history", map[string]string{"q": l.onRecord()["q"]})
+	return "history, searched"
 }
 
 // fixed is the lookup with times that mean the same at any time: what a page is
@@ -206,7 +209,7 @@ func valueWords(base string, f field) string {
 		case f.Name == "outcome":
 			word = outcomeWord(word)
 		case f.Name == "watch":
-			word = "violations found"
+			word = watchWord(word)
 		}
 		words = append(words, word)
 	}

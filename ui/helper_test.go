@@ -52,7 +52,7 @@ func newWorld(t testing.TB, change func(*ui.Options)) *world {
 	require.NoError(t, err)
 	o := ui.Options{
 		Views: w.views, Decider: w.gate, Recorder: recorder{w.log}, Auth: w.store, Isolation: "none", Version: "v0.1.0",
-		Policy: "Write, Edit and Bash ask; everything else is free.", Declined: gate.DeclinedText, Clock: w.log.Now,
+		Policy: func() string { return "Write, Edit and Bash ask; everything else is free." }, Declined: gate.DeclinedText, Clock: w.log.Now,
 	}
 	if change != nil {
 		change(&o)
@@ -78,6 +78,7 @@ func (w *world) people() []auth.Token {
 		{"ben", "Ben Okafor", auth.RoleReviewer},
 		{"dana", "Dana", auth.RoleReviewer},
 		{"eve", "Eve", auth.RoleAuditor},
+		{"ada", "Ada", auth.RoleAdmin},
 		{"ci", "", auth.RoleAgent},
 		{"mal", "Mal", auth.RoleAgent},
 	} {

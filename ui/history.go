@@ -12,7 +12,7 @@ import (
 )
 
 // pageRows is how many entries a page of a list has.
-const pageRows = 50
+const pageRows = 40
 
 // historyView is a page of calls, the newest first.
 type historyView struct {

@@ -25,6 +25,12 @@ type option struct {
 	Selected     bool
 }
 
+// bare reports whether a browser sends the label where an option has no value: it
+// then needs none. Browsers join white space.
+func (o option) bare() bool {
+	return o.Value == o.Label && strings.Join(strings.Fields(o.Label), " ") == o.Label
+}
+
 // historyForm offers what there is to filter by.
 func (c *Console) historyForm(ctx context.Context, n *names, id auth.Identity, l lookup, calls []projections.Call) (historyForm, error) {
 	f := historyForm{

@@ -57,6 +57,7 @@ type idleView struct {
 	// Unknown: the views are being built, or cannot be read, so that nobody can
 	// say what waits.
 	Unknown bool
+	Read    string // how far the views are, where they are behind
 }
 
 // inboxView is the queue with the oldest request beside it.
@@ -92,7 +93,7 @@ func (c *Console) queue(w http.ResponseWriter, r *http.Request, id auth.Identity
 	if err := only(r, "current", "after"); err != nil {
 		return err
 	}
-	tag := `"` + strconv.FormatUint(c.views.Status().Records, 10) + `"`
+	tag := queueTag(c.views.Status(), c.behind())
 	w.Header().Set("ETag", tag)
 	if r.Header.Get("If-None-Match") == tag {
 		w.WriteHeader(http.StatusNotModified)
@@ -103,6 +104,16 @@ func (c *Console) queue(w http.ResponseWriter, r *http.Request, id auth.Identity
 		return err
 	}
 	return c.fragment(w, r, queueList(v))
+}
+
+// queueTag names a state of the queue: how far the views have read, and whether
+// the log may have more.
+func queueTag(s projections.Status, behind bool) string {
+	tag := strconv.FormatUint(s.Records, 10)
+	if behind || s.Fault != "" {
+		tag += "-" + digits(s.Lost) + "-behind-" + strconv.FormatUint(s.Head, 10) // what the gate knows moves with the log
+	}
+	return `"` + tag + `"`
 }
 
 // queueFor is the queue from the oldest on.
@@ -180,7 +191,10 @@ func percent(part, whole time.Duration) string {
 }
 
 func (c *Console) idle(s projections.Status) idleView {
-	v := idleView{Policy: c.opt.Policy, Aside: s.Aside, Unknown: s.Rebuilding != nil && s.Records < s.Head || s.Fault != ""}
+	v := idleView{Policy: c.opt.Policy(), Aside: s.Aside, Unknown: s.Behind(c.now()) || s.Fault != ""}
+	if v.Unknown {
+		v.Read, v.Unknown = sentence(readSoFar(s)), !c.views.KnowsWaiting()
+	}
 	if s.Records > 0 {
 		v.Last, v.Place = span(c.now().Sub(at(s.Position))), place(s.Position)
 	}

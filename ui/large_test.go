@@ -108,7 +108,7 @@ func TestAResultOfManyMegabytes(t *testing.T) {
 	eve := w.as("eve")
 	a := eve.get("/call?session=s1&batch=b1&index=0")
 	require.Less(t, len(a.body), maxPage)
-	require.Contains(t, a.text(".theirs .bar2"), "cut for the record from 15,000,000 bytes")
+	require.Contains(t, a.text(".theirs .bar2"), "of 15,000,000 bytes. Of what is on record, ")
 	require.Contains(t, a.text(".theirs .cut"), "bytes between here and the end are not shown")
 	require.Contains(t, a.text(".theirs pre"), "line 1 of a long log")
 	require.Contains(t, a.doc.Find(".theirs pre").Last().Text(), whole[799_900:800_000])

@@ -111,8 +111,9 @@ func (t *tail) follow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if t.begun && t.views.Status().Lag(t.clock()) > tailBehind {
-		if place.Row == t.end.row || time.Since(t.jumped) < tailJump {
+	// While the views are made anew they are before the end: there is nothing to tell.
+	if t.begun && place.Row > t.end.row && t.views.Status().Lag(t.clock()) > tailBehind {
+		if time.Since(t.jumped) < tailJump {
 			return nil
 		}
 		return t.jump(ctx, place)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/countersign-dev/countersign/events"
 	"github.com/countersign-dev/countersign/fold"
+	"github.com/countersign-dev/countersign/internal/auth"
 	"github.com/countersign-dev/countersign/projections"
 )
 
@@ -17,6 +18,7 @@ type outcomeView struct {
 	Comment *textView
 	Result  string // what became of the call
 	Call    string // the path of its page
+	Revoke  *revokeView
 }
 
 // endWords says how a request ended, by whom and when.
@@ -37,6 +39,9 @@ func (c *Console) endWords(ctx context.Context, n *names, q *fold.Request) strin
 		if q.Author != "" {
 			how = "Approved with changes by "
 		}
+		if q.Revoked {
+			when += ", and taken back before the call started"
+		}
 		return how + strings.Join(by, ", ") + when + "."
 	case q.End.Actor != nil:
 		return "Declined by " + n.of(ctx, q.End.Actor.Person) + when + "."
@@ -48,7 +53,7 @@ func (c *Console) endWords(ctx context.Context, n *names, q *fold.Request) strin
 }
 
 // outcome says how a request ended, and what became of its call.
-func (c *Console) outcome(ctx context.Context, n *names, q projections.Request) *outcomeView {
+func (c *Console) outcome(ctx context.Context, n *names, id auth.Identity, q projections.Request) *outcomeView {
 	call, err := c.views.Call(ctx, q.Session, q.CallKey)
 	if err != nil {
 		call = projections.Call{Call: q.Call, Session: q.Session}
@@ -58,6 +63,9 @@ func (c *Console) outcome(ctx context.Context, n *names, q projections.Request) 
 	}
 	if call.Result == nil && call.Start == nil && q.State != fold.Approved {
 		o.Result = "It does not run."
+	}
+	if o.Revoke = c.revokeFor(id, &q.Request, &call.Call); unstarted(&q.Request, &call.Call) {
+		o.Result = "It has not started. It starts by " + clock(q.StartBy()) + " UTC, or the approval lapses."
 	}
 	if q.End != nil && q.End.Comment != nil {
 		comment := c.text(ctx, q.End.EventID, q.End.Comment, theirsBudget)
@@ -73,8 +81,15 @@ func resultWords(c projections.Call) string {
 		return "It has started, and runs."
 	case c.Result == nil:
 		return "It has not started."
+	case c.Start == nil && c.Result.Status == events.StatusAmbiguous:
+		return "Nobody knows whether it ran: the part of the log that would tell was lost. It is not run again."
+	case c.Start == nil && c.Result.Status == events.StatusExpired && c.Request != nil && c.Request.State == fold.Approved:
+		return "It did not run: the approval lapsed before the call started."
 	case c.Start == nil:
 		return "It did not run."
+	}
+	if c.Result.Status == events.StatusError && c.Result.Cause == events.CauseStale {
+		return "It started, and changed nothing: the file was another by then than the one that was approved."
 	}
 	ran := " It ran for " + span(time.Duration(c.Result.DurationMS)*time.Millisecond) + "."
 	switch c.Result.Status {

@@ -59,6 +59,13 @@ func shown(spans []visible.Span) templ.Component {
 
 func writeSpan(b *strings.Builder, s visible.Span) {
 	switch {
+	case s.Kind == visible.Cut:
+		b.WriteString(`<span class="x">` + s.Label() + `</span>`)
+	case s.Kind == visible.Run:
+		b.WriteString(`<span class="esc run" title="` + string(s.Kind) + `">` + s.Label() + `</span>`)
+		if s.Broken {
+			b.WriteByte('\n')
+		}
 	case s.Kind == visible.Break:
 		b.WriteString(`<span class="esc soft" title="` + string(s.Kind) + `">` + s.Label() + `</span>`)
 	case s.Kind != "":

@@ -59,29 +59,31 @@ func (c *Console) recordAt(r *http.Request, id auth.Identity) (projections.Place
 	if err1 != nil || err2 != nil {
 		return none, fold.Record{}, errNoPage
 	}
+	thing := "record " + events.Position{Partition: uint32(partition), Offset: offset}.String()
 	placed, err := c.views.At(r.Context(), uint32(partition), offset)
 	if err != nil {
-		return none, fold.Record{}, unseen(id, err)
+		return none, fold.Record{}, unseen(id, err, thing)
 	}
 	record := fold.Decode(placed.Record)
 	session := record.Envelope.SessionID
 	if session == "" && !id.Can(auth.Audit) {
-		return none, record, errNotYours
+		return none, record, unseenError{thing: thing}
 	}
 	if session != "" {
 		if err := c.mayReadSession(r.Context(), id, session); err != nil {
-			return none, record, err
+			return none, record, unseen(id, err, thing)
 		}
 	}
-	c.note(r.Context(), id, "record "+placed.Position().String(), session)
+	c.note(r.Context(), id, thing, session)
 	return placed, record, nil
 }
 
 // unseen tells what does not exist from what one may not see only to those who
-// see all.
-func unseen(id auth.Identity, err error) error {
-	if errors.Is(err, projections.ErrNotFound) && !id.Can(auth.Audit) {
-		return errNotYours
+// see all. thing is how the access log names it.
+func unseen(id auth.Identity, err error, thing string) error {
+	none := errors.Is(err, projections.ErrNotFound)
+	if (none || errors.Is(err, errNotYours)) && !id.Can(auth.Audit) {
+		return unseenError{thing, none}
 	}
 	return err
 }

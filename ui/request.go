@@ -30,9 +30,10 @@ type requestView struct {
 	Notes   []visible.Note // about tool and hosts
 	Said    string         // an answer to what was just posted
 
-	Arguments argumentsView
-	Changed   *changedView // where the text is not the model's own any more
-	Preview   *textView    // what it would change, as the gate saw it
+	Definition *definitionView // where the tool is another than was accepted
+	Arguments  argumentsView
+	Changed    *changedView // where the text is not the model's own any more
+	Target     *targetView  // what it would change, as the gate saw it
 
 	Outcome *outcomeView // where it has ended
 	Next    *cardView    // the oldest one that waits, where that is another
@@ -45,6 +46,7 @@ type requestView struct {
 
 	Told      *toldView // what the model is told when it is declined
 	Similar   *similarView
+	Declined  *declinedView
 	Turn      []turnView
 	ModelText *textView
 	Query     *textView
@@ -103,13 +105,14 @@ func (c *Console) showRequest(w http.ResponseWriter, r *http.Request, id auth.Id
 	return c.page(w, r, status, c.shell(id, visible.String(string(visible.Bytes(v.Tool)))+" request", "/inbox"), requestPage(queue, v))
 }
 
-// mayReadRequest returns a request that one may see.
+// mayReadRequest returns a request that one may see. To everybody else it is the
+// same whether there is such a request or not.
 func (c *Console) mayReadRequest(ctx context.Context, id auth.Identity, request string) (projections.Request, error) {
 	q, err := c.views.Request(ctx, request)
-	if err != nil {
-		return q, err
+	if err == nil {
+		err = c.mayReadSession(ctx, id, q.Session)
 	}
-	return q, c.mayReadSession(ctx, id, q.Session)
+	return q, unseen(id, err, request)
 }
 
 // requestView gathers what a page tells of a request, and records the view.
@@ -123,15 +126,13 @@ func (c *Console) requestView(ctx context.Context, id auth.Identity, q projectio
 	v.Facts, v.More = c.facts(ctx, n, q)
 	text, missing := c.argumentsOf(ctx, &v, q)
 	c.changes(ctx, n, &v, q, text)
-	if q.Preview != nil {
-		preview := c.text(ctx, q.Carrier, q.Preview, rawBudget/2)
-		v.Preview = &preview
-	}
+	v.Definition = c.changedDefinition(ctx, n, q)
+	v.Target = c.target(ctx, q)
 	if v.Pending && !missing {
 		v.Form, v.MayNot = c.formFor(id, q, text)
 	}
 	if !v.Pending {
-		v.Outcome = c.outcome(ctx, n, q)
+		v.Outcome = c.outcome(ctx, n, id, q)
 	}
 	c.around(ctx, n, id, &v, q)
 	return v
@@ -170,6 +171,8 @@ func (c *Console) mayNotDecide(id auth.Identity, q projections.Request) string {
 	switch {
 	case !id.Can(auth.Decide):
 		return errNoDecide.Error()
+	case c.opt.ReadOnly != "":
+		return errReadOnly.Error()
 	case q.FourEyes && id.Person == q.Requester:
 		return "Its rule asks for four eyes: who asked may not decide."
 	case q.MayDecide(id.Actor()) != "":
@@ -189,7 +192,7 @@ func (c *Console) formFor(id auth.Identity, q projections.Request, text []byte) 
 		Action: requestPath(q.RequestID) + "/decide", ChangeAction: requestPath(q.RequestID) + "/change", Digest: string(q.Digest),
 		Render: c.renders.issue(id.Person, q.RequestID, q.Digest), Key: uuid.NewString(), Only: onlyDeclines(id, q),
 	}
-	if len(text) <= changeBudget {
+	if text = asRun(text); len(text) <= changeBudget {
 		f.Typable = visible.Typable(text)
 	}
 	return f, ""
@@ -212,6 +215,9 @@ func onlyDeclines(id auth.Identity, q projections.Request) string {
 // requestState answers what became of a request, for a page that still shows
 // it as waiting.
 func (c *Console) requestState(w http.ResponseWriter, r *http.Request, id auth.Identity) error {
+	if err := only(r); err != nil {
+		return err
+	}
 	q, err := c.mayReadRequest(r.Context(), id, r.PathValue("id"))
 	if err != nil {
 		return err
@@ -234,7 +240,7 @@ type stateView struct {
 }
 
 func (c *Console) requestText(w http.ResponseWriter, r *http.Request, id auth.Identity) error {
-	q, text, err := c.requestPayload(r, id)
+	q, text, err := c.requestPayload(r, id, "from")
 	if err != nil {
 		return err
 	}
@@ -253,7 +259,12 @@ func (c *Console) requestDownload(w http.ResponseWriter, r *http.Request, id aut
 	return nil
 }
 
-func (c *Console) requestPayload(r *http.Request, id auth.Identity) (projections.Request, []byte, error) {
+// requestPayload reads the current arguments of the request that the path names;
+// known are the parameters that the page takes.
+func (c *Console) requestPayload(r *http.Request, id auth.Identity, known ...string) (projections.Request, []byte, error) {
+	if err := only(r, known...); err != nil {
+		return projections.Request{}, nil, err
+	}
 	q, err := c.mayReadRequest(r.Context(), id, r.PathValue("id"))
 	if err != nil {
 		return q, nil, err

@@ -14,6 +14,7 @@ const (
 	readers         // reviewers and auditors
 	auditors        // auditors
 	decider         // who may decide
+	admins          // who may change the policy
 )
 
 // route is a row of the table.
@@ -43,8 +44,11 @@ func table() []route {
 		{"GET /requests/{id}/state", readers, (*Console).requestState},
 		{"GET /requests/{id}/text", readers, (*Console).requestText},
 		{"GET /requests/{id}/download", readers, (*Console).requestDownload},
+		{"GET /requests/{id}/preview", readers, (*Console).previewText},
+		{"GET /requests/{id}/preview/download", readers, (*Console).previewDownload},
 		{"POST /requests/{id}/change", decider, (*Console).change},
 		{"POST /requests/{id}/decide", decider, (*Console).decide},
+		{"POST /requests/{id}/revoke", decider, (*Console).revoke},
 
 		{"GET /history", readers, (*Console).history},
 		{"POST /history/export", readers, (*Console).historyExport},
@@ -59,10 +63,14 @@ func table() []route {
 		{"GET /session", readers, (*Console).session}, // ids are anything, so they stand in the query
 		{"GET /sessions/{id}", readers, (*Console).session},
 		{"GET /session/live", readers, (*Console).sessionLive},
+		{"GET /violations", readers, (*Console).violations},
 		{"GET /tools", readers, (*Console).tools},
 		{"GET /tools/view", readers, (*Console).tool},
 		{"GET /insights", readers, (*Console).insights},
 		{"GET /system", readers, (*Console).system},
+		{"GET /system/policy", readers, (*Console).policyPage},
+		{"POST /system/policy/reload", admins, (*Console).policyReload},
+		{"POST /system/policy/confirm", admins, (*Console).policyConfirm},
 		{"GET /system/aside", auditors, (*Console).asideText},
 		{"GET /system/aside/download", auditors, (*Console).asideDownload},
 		{"GET /live", readers, (*Console).live},
@@ -76,6 +84,9 @@ func (c *Console) routes() http.Handler {
 		mux.HandleFunc(r.pattern, func(w http.ResponseWriter, req *http.Request) {
 			req = c.placed(req)
 			who, err := c.admit(req, r.who)
+			if err == nil {
+				err = c.mayAnswer(r.pattern, req)
+			}
 			if err == nil {
 				err = r.handler(c, w, req, who)
 			}

@@ -1,6 +1,7 @@
 package ui_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -116,13 +117,14 @@ func TestASearchFindsWhatItsReaderMaySee(t *testing.T) {
 func TestListsStayLight(t *testing.T) {
 	ordinary, hostile := newWorld(t, nil), newWorld(t, nil)
 	for i := range 60 {
-		run := ordinary.log.Run("session-"+itoa(i), "carla", "Please look for the needle in all of the files, and tell me where it is")
-		ordinary.log.Protected("session-"+itoa(i), run, "b1", 0, "Bash", `{"command":"grep -rn needle . | head -50 | sort | uniq -c | sort -rn > out-`+itoa(i)+`.txt"}`)
+		id := fmt.Sprintf("%012d", i)
+		run := ordinary.log.Run("6dd8cdaa-8213-40f8-85e7-"+id, ordinary.log.Person("p-"+id, "Aleksandra Petrova "+id, "agent").Person, "Please look for the needle in all of the files, and tell me where it is")
+		ordinary.log.Protected("6dd8cdaa-8213-40f8-85e7-"+id, run, "01a22f73-cc61-7a92-bb3b-"+id, 0, "Bash", `{"command":"grep -rn needle . | head -50 | sort | uniq -c | sort -rn > out-`+itoa(i)+`.txt"}`)
 		session := "s" + itoa(i) + strings.Repeat("\u202e", 80)
 		run = hostile.log.Run(session, "carla", strings.Repeat("needle \u200b", 200))
 		hostile.log.Propose(session, run, "b1", 0, strings.Repeat("\u202ex", 40), strings.Repeat("<\u200b>", 20)+" needle "+strings.Repeat("<\u202e", 400), events.EffectAllow)
 	}
-	for w, most := range map[*world]int{ordinary: 60 << 10, hostile: 128 << 10} {
+	for w, most := range map[*world]int{ordinary: 60_000, hostile: 128_000} {
 		w.settle()
 		eve := w.as("eve")
 		for _, path := range []string{"/history", "/history?q=needle", "/sessions", "/access"} {

@@ -12,9 +12,11 @@ const maxViolations = 20
 
 // watchView is what the watch found in a session.
 type watchView struct {
-	Good  string // that all is as it should be; "" where it is not, or there is nothing to say
-	Bad   string // how much is not
-	Found []violationRow
+	Good   string   // that all is as it should be; "" where it is not, or there is nothing to say
+	Bad    string   // how much is not
+	Doubts []string // of which starts the watch says neither
+	Found  []violationRow
+	All    string // the path of the list of all violations; "" where all are here
 }
 
 // violationRow is a record that shows that an invariant broke.
@@ -27,28 +29,68 @@ type violationRow struct {
 
 // watch says what the watch found in a session.
 func (c *Console) watch(ctx context.Context, s projections.Session) (watchView, error) {
+	v := watchView{Doubts: doubtWords(s)}
 	if s.Violations == 0 {
-		if s.Calls == 0 {
-			return watchView{}, nil
+		if s.Calls > 0 && len(v.Doubts) == 0 {
+			v.Good = "Every start has its approval, checked through " + place(c.views.Status().Position)
 		}
-		return watchView{Good: "Every start has its approval, checked through " + place(c.views.Status().Position)}, nil
+		return v, nil
 	}
 	list, err := c.views.ViolationsOf(ctx, s.ID, maxViolations)
 	if err != nil {
 		return watchView{}, err
 	}
-	v := watchView{Bad: count(s.Violations, "record breaks", "records break") + " what the gate promises"}
+	v.Bad = count(s.Violations, "record breaks", "records break") + " what the gate promises"
 	if s.Violations > len(list) {
 		v.Bad += "; the first " + group(len(list)) + " are listed"
+		v.All = "/violations"
 	}
 	for _, x := range list {
-		row := violationRow{Words: invariantWords(x.Invariant), Detail: visible.Line(x.Detail, 300), Place: place(x.At)}
-		if _, err := c.views.Call(ctx, s.ID, x.Key); err == nil {
-			row.Href = callPath(s.ID, x.Key)
-		}
-		v.Found = append(v.Found, row)
+		v.Found = append(v.Found, c.violationRow(ctx, x))
 	}
 	return v, nil
+}
+
+// doubtWords says of which starts of a session the watch does not say that they
+// hold, and why.
+func doubtWords(s projections.Session) (words []string) {
+	if s.Unverified > 0 {
+		words = append(words, count(s.Unverified, "start", "starts")+" cannot be judged: the policy's text is not in the log")
+	}
+	if s.Unenforced > 0 {
+		words = append(words, count(s.Unenforced, "start", "starts")+" ran elsewhere: not enforced by us")
+	}
+	return words
+}
+
+// watchChip says what the watch found in a session.
+func watchChip(s projections.Session) chip {
+	switch {
+	case s.Violations > 0:
+		return chip{"no", "warn", count(s.Violations, "violation", "violations")}
+	case s.Unverified > 0:
+		return chip{"odd", "warn", group(s.Unverified) + " not judged"}
+	case s.Unenforced > 0:
+		return chip{"plain", "", group(s.Unenforced) + " not enforced"}
+	}
+	return chip{"quiet", "check", "In order"}
+}
+
+// watchWord is a value of the filter watch in the words of the list.
+func watchWord(value string) string {
+	if value == unverifiedSessions {
+		return "starts not judged"
+	}
+	return "violations found"
+}
+
+// violationRow says what a violation is, and leads to its call where there is one.
+func (c *Console) violationRow(ctx context.Context, x projections.Violation) violationRow {
+	row := violationRow{Words: invariantWords(x.Invariant), Detail: visible.Line(x.Detail, 300), Place: place(x.At)}
+	if _, err := c.views.Call(ctx, x.Session, x.Key); err == nil {
+		row.Href = callPath(x.Session, x.Key)
+	}
+	return row
 }
 
 // invariantWords says which promise broke.
@@ -57,7 +99,7 @@ func invariantWords(i projections.Invariant) string {
 	case projections.ExecutedWithoutApproval:
 		return "A tool started without an approval"
 	case projections.ExecutedAfterDecline:
-		return "A tool started after its request had ended"
+		return "A tool started after its request, approval or run had ended"
 	case projections.ExecutedTwice:
 		return "A tool started twice"
 	case projections.DigestChanged:
@@ -66,6 +108,8 @@ func invariantWords(i projections.Invariant) string {
 		return "A call has no result"
 	case projections.ResultWithoutStart:
 		return "A result came without a start"
+	case projections.NotEnforced:
+		return "A tool is said to have run past the gate"
 	}
 	return visible.String(string(i))
 }

@@ -40,9 +40,12 @@ type sessionRow struct {
 	Href  string
 }
 
-// brokenSessions is the value of the parameter watch for sessions in which the
-// watch saw an invariant break.
-const brokenSessions = "violations"
+// Values of the parameter watch: sessions in which the watch saw an invariant
+// break, and those with starts that it cannot judge.
+const (
+	brokenSessions     = "violations"
+	unverifiedSessions = "unverified"
+)
 
 // sessionLookup is the filter of the list of sessions as an address writes it.
 type sessionLookup struct {
@@ -66,17 +69,21 @@ func (c *Console) sessionLookupOf(p params, id auth.Identity) (sessionLookup, er
 	if err != nil {
 		return sessionLookup{}, err
 	}
-	watch, err := p.oneOf("watch", brokenSessions)
+	watch, err := p.oneOf("watch", brokenSessions, unverifiedSessions)
 	return sessionLookup{period: t, SessionFilter: projections.SessionFilter{
-		State: projections.SessionState(state), Agent: p["agent"], Asker: p["asker"], Broken: watch != "", From: t.begin, Until: t.end, Reader: reader(id),
+		State: projections.SessionState(state), Agent: p["agent"], Asker: p["asker"], From: t.begin, Until: t.end, Reader: reader(id),
+		Broken: watch == brokenSessions, Unverified: watch == unverifiedSessions,
 	}}, err
 }
 
 // all are the filters that narrow, as they were written.
 func (l sessionLookup) all() map[string]string {
 	all := map[string]string{"state": string(l.State), "agent": l.Agent, "asker": l.Asker, "from": l.from, "to": l.to}
-	if l.Broken {
+	switch {
+	case l.Broken:
 		all["watch"] = brokenSessions
+	case l.Unverified:
+		all["watch"] = unverifiedSessions
 	}
 	maps.DeleteFunc(all, func(_, value string) bool { return value == "" })
 	return all
@@ -129,14 +136,6 @@ func (c *Console) sessionRow(ctx context.Context, n *names, s projections.Sessio
 	}
 }
 
-// watchChip says what the watch found in a session.
-func watchChip(s projections.Session) chip {
-	if s.Violations > 0 {
-		return chip{"no", "warn", count(s.Violations, "violation", "violations")}
-	}
-	return chip{"quiet", "check", "In order"}
-}
-
 // links leads to other parts of the list, and says what there is none of.
 func (v *sessionsView) links(l sessionLookup, p params, page projections.Page[projections.Session]) {
 	if len(v.Chips) > 0 {
@@ -169,8 +168,11 @@ func (c *Console) sessionsForm(ctx context.Context, n *names, id auth.Identity, 
 	}
 	f := sessionsForm{
 		Agents: options(all.agents, l.Agent), Askers: peopleOptions(ctx, n, all.askers, l.Asker),
-		Watch: []option{{Value: brokenSessions, Label: "violations found", Selected: l.Broken}},
-		From:  visible.String(l.from), To: visible.String(l.to),
+		Watch: []option{
+			{Value: brokenSessions, Label: watchWord(brokenSessions), Selected: l.Broken},
+			{Value: unverifiedSessions, Label: watchWord(unverifiedSessions), Selected: l.Unverified},
+		},
+		From: visible.String(l.from), To: visible.String(l.to),
 	}
 	for _, s := range sessionStates() {
 		f.States = append(f.States, option{Value: s, Label: sessionWord(s), Selected: s == string(l.State)})
@@ -199,7 +201,7 @@ func (c *Console) titleOf(ctx context.Context, s projections.Session, most int) 
 	if err != nil {
 		return visible.Line(missing(err), most)
 	}
-	return visible.Line(shortened(b, 4*most), most)
+	return visible.Line(string(b), most)
 }
 
 func sessionChip(s projections.Session) chip {

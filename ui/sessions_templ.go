@@ -67,7 +67,7 @@ func sessionsPage(v sessionsView) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(v.Rows) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<p class=\"hint\">The watch holds each session against the promises of the gate. “In order” means: every start in it had its warrant, and every ended turn its results.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<p class=\"hint\">The watch holds each session against the promises of the gate. “In order” means: every start in it had its warrant, and every ended turn its results. “Not judged” starts are those whose policy's text is not in the log; “not enforced” ones ran elsewhere. <a href=\"/violations\">All violations</a></p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -7,20 +7,23 @@ import (
 )
 
 // slim cuts spans to about so many bytes of HTML, so that a list stays light
-// whatever its rows hold: the name of a hidden character takes fifty. A cut ends
-// with an ellipsis; the page of the thing shows all of it.
+// whatever its rows hold: the name of a hidden character takes fifty. A cut says
+// how much it leaves out; the page of the thing shows all of it.
 func slim(spans []visible.Span, most int) []visible.Span {
 	for i, s := range spans {
 		n := visible.Cost(spans[i : i+1])
-		if n <= most {
+		if n <= most || s.Kind == visible.Cut {
 			most -= n
 			continue
 		}
+		size := visible.Size(spans[i:])
+		out := spans[:i:i]
 		if s.Kind == "" {
 			s.Text = slimText(s.Text, most)
-			return append(spans[:i:i], s)
+			size -= len(s.Text)
+			out = append(out, s)
 		}
-		return append(spans[:i:i], visible.Span{Text: "…", Count: 1})
+		return append(out, visible.CutOff(size))
 	}
 	return spans
 }
@@ -29,7 +32,7 @@ func slim(spans []visible.Span, most int) []visible.Span {
 func slimText(s string, most int) string {
 	for i, r := range s {
 		if most -= visible.Cost([]visible.Span{{Text: string(r)}}); most < 0 {
-			return s[:i] + "…"
+			return s[:i]
 		}
 	}
 	return s

@@ -19,6 +19,7 @@ type fieldView struct {
 	Plain string
 	Value string // the name, for the form
 	Text  string
+	Lines string // how many it has, where a field does not show all
 }
 
 // fieldsOf are the arguments that are better changed as text than inside JSON:
@@ -32,7 +33,11 @@ func fieldsOf(text string) []fieldView {
 		if !keeps || visible.Escaped(m.Name) != m.Name || len(out) == maxFields {
 			continue
 		}
-		out = append(out, fieldView{Name: visibleName(m.Name), Plain: plainName(m.Name), Value: m.Name, Text: s})
+		f := fieldView{Name: visibleName(m.Name), Plain: plainName(m.Name), Value: m.Name, Text: s}
+		if n := strings.Count(s, "\n") + 1; n > fieldRows {
+			f.Lines = ", " + group(n) + " lines"
+		}
+		out = append(out, f)
 	}
 	return out
 }

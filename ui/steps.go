@@ -132,7 +132,7 @@ func (t teller) say(ref *events.Ref) {
 	if err != nil {
 		b = []byte(missing(err))
 	}
-	t.v.Theirs = visible.Line(shortened(b, 4*saidLine), saidLine)
+	t.v.Theirs = visible.Line(string(b), saidLine)
 }
 
 // access tells what somebody did to the record.

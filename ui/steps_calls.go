@@ -17,7 +17,7 @@ func (t teller) call(e events.Event) {
 		v.Icon, v.Href = "tool", callPath(t.session, e.CallKey)
 		v.Words, v.Thing, v.After = agentName(e.Agent)+" asked for", visible.Line(e.Tool, 60), effectWords(e.Effect, visible.String(e.Rule))
 		if b, err := t.c.views.Text(t.ctx, t.event, e.Arguments); err == nil {
-			v.Theirs = visible.Line(summary(b), saidLine)
+			v.Theirs = summaryLine(b, saidLine)
 		}
 	case *events.ToolStarted:
 		v.Icon, v.Class, v.Href = "run", "ok", callPath(t.session, e.CallKey)

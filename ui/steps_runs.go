@@ -49,14 +49,14 @@ func (t teller) spoken(e *events.RoundFinished) {
 	} else {
 		b = spoken(b)
 	}
-	t.v.Theirs = visible.Line(shortened(b, 4*saidLine), saidLine)
+	t.v.Theirs = visible.Line(string(b), saidLine)
 }
 
 func (t teller) process(e events.Event) {
 	v := t.v
 	switch e := e.(type) {
 	case *events.Recovered:
-		v.Icon, v.Class, v.Words = "warn", "odd", "After a restart: "+count(len(e.Calls), "call", "calls")+" had started and never ended"
+		v.Icon, v.Class, v.Words = "warn", "odd", recoveredWords(e)
 	case *events.Definition:
 		v.Words, v.Thing = "Defined the "+string(e.Kind), visible.Line(e.Name, 80)
 	case *events.Person:

@@ -12,7 +12,7 @@ import (
 func (w *world) define(kind events.DefinitionKind, name, text string) {
 	p, digest := events.NewPayload([]byte(text)), events.DigestOf([]byte(text))
 	if kind == events.DefinePolicy {
-		digest = pt.Digest("policy") // the one that the calls of stories name
+		w.log.Policy = digest // what is written from now on was judged under it
 	}
 	w.log.Append(events.Draft{Payloads: []events.Payload{p}, Data: &events.Definition{
 		Kind: kind, Name: name, Digest: digest, Content: p.Ref(events.MediaJSON),

@@ -20,8 +20,9 @@ func (c *Console) submission(result string) {
 // submitted counts a decision that ended with an error, and hands that on.
 func (c *Console) submitted(err error) error {
 	status, _ := outside(err)
+	hidden, _ := errors.AsType[unseenError](err)
 	switch {
-	case status == http.StatusNotFound:
+	case status == http.StatusNotFound, hidden.none:
 		c.submission(instruments.SubmitUnknown)
 	case status == http.StatusForbidden:
 		c.submission(instruments.SubmitForbidden)

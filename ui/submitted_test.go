@@ -25,7 +25,7 @@ func TestPostedDecisionsAreCounted(t *testing.T) {
 	}{
 		"accepted": {status: http.StatusSeeOther},
 		"invalid":  {change: func(_ *world, _ string, f url.Values) { f.Del("key") }, status: http.StatusBadRequest},
-		"unknown":  {path: "/requests/nothing/decide", status: http.StatusNotFound},
+		"unknown":  {path: "/requests/nothing/decide", status: http.StatusForbidden},
 		"failed":   {change: func(w *world, _ string, _ url.Values) { w.gate.set("", errors.New("no")) }, status: http.StatusInternalServerError},
 		"digest_mismatch": {change: func(w *world, _ string, f url.Values) {
 			f.Set("digest", strings.Repeat("0", 64))

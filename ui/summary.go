@@ -18,65 +18,80 @@ func telling() []string {
 	return []string{"command", "path", "file_path", "url", "to", "subject", "query", "pattern", "name", "title"}
 }
 
-// maxSummary bounds a summary in bytes.
-const maxSummary = 400
+const (
+	summaryBytes = 400 // of arguments besides the last one that a summary begins to tell
+	summaryRoom  = 140 // code points of a summary's text
+)
 
-// summary is a call's arguments in one line: a hint for lists, never what is
-// decided on. It goes by the shape of the arguments, so it says the same of any
-// tool that is built like ours.
-func summary(text []byte) string {
+// summaryLine is a call's arguments in a line of so many code points: a hint for
+// lists, never what is decided on. What it leaves out, it counts.
+func summaryLine(text []byte, most int) []visible.Span {
+	s := briefOf(text)
+	line := visible.Line(s.text, most)
+	if s.more != "" {
+		line = append(line, visible.Span{Text: " " + s.more, Count: 1})
+	}
+	return line
+}
+
+// brief is a summary: what the model wrote, then what we say about it.
+type brief struct{ text, more string }
+
+// briefOf goes by the shape of the arguments, so it says the same of any tool
+// that is built like ours.
+func briefOf(text []byte) brief {
 	all, ok := members(text)
 	if !ok {
-		return shortened(text, maxSummary)
+		return brief{text: string(text)}
 	}
 	if s, ok := shaped(all); ok {
-		return shortened([]byte(s), maxSummary)
+		return s
 	}
-	return shortened([]byte(scalars(all, text)), maxSummary)
+	return scalars(all)
 }
 
 // shaped writes the calls whose shape is known: a command, a write, an edit.
-func shaped(all []argument) (string, bool) {
+func shaped(all []argument) (brief, bool) {
 	if _, command, ok := named(all, "command"); ok {
 		return firstLine(command), true
 	}
 	_, path, ok := named(all, pathNames()...)
 	if !ok {
-		return "", false
+		return brief{}, false
 	}
 	if _, content, ok := named(all, contentNames()...); ok {
 		lines := len(linesOf(content))
-		return path + " · " + count(lines, "line", "lines") + ", " + bytesOf(len(content)), true
+		return brief{path, "· " + count(lines, "line", "lines") + ", " + bytesOf(len(content))}, true
 	}
 	if old, now, ok := replacement(all); ok {
 		d := countLines(linesOf(old.text), linesOf(now.text))
-		return path + " · " + wordsOfDiff(d), true
+		return brief{path, "· " + wordsOfDiff(d)}, true
 	}
-	return "", false
+	return brief{}, false
 }
 
 // firstLine is the first line of a command that says anything, and how many
 // more there are.
-func firstLine(command string) string {
+func firstLine(command string) brief {
 	lines := linesOf(command)
 	at := max(0, slices.IndexFunc(lines, func(s string) bool { return strings.TrimSpace(s) != "" }))
 	if len(lines) <= 1 {
-		return command
+		return brief{text: command}
 	}
 	skipped := ""
 	if at > 0 {
 		skipped = "(" + count(at, "empty line", "empty lines") + ") "
 	}
-	rest := len(lines) - at - 1
-	if rest == 0 {
-		return skipped + lines[at]
+	s := brief{text: skipped + lines[at]}
+	if rest := len(lines) - at - 1; rest > 0 {
+		s.more = "… +" + count(rest, "line", "lines")
 	}
-	return skipped + shortened([]byte(lines[at]), maxSummary-60) + " … +" + count(rest, "line", "lines")
+	return s
 }
 
 // scalars are the arguments that are no objects or lists: the most telling ones
 // first, then the others in the model's order.
-func scalars(all []argument, text []byte) string {
+func scalars(all []argument) brief {
 	rank := func(m argument) int {
 		if i := slices.Index(telling(), m.Name); i >= 0 {
 			return i
@@ -86,9 +101,10 @@ func scalars(all []argument, text []byte) string {
 	sorted := slices.Clone(all)
 	slices.SortStableFunc(sorted, func(a, b argument) int { return rank(a) - rank(b) })
 	var parts []string
-	size := 0
-	for _, m := range sorted {
-		if size > maxSummary {
+	size, more := 0, ""
+	for i, m := range sorted {
+		if size > summaryBytes {
+			more = "… +" + count(len(sorted)-i, "argument", "arguments")
 			break
 		}
 		s, isText := m.text()
@@ -106,9 +122,9 @@ func scalars(all []argument, text []byte) string {
 		size += len(s)
 	}
 	if len(parts) == 0 {
-		return string(text)
+		return brief{text: "{}"}
 	}
-	return strings.Join(parts, " · ")
+	return brief{strings.Join(parts, " · "), more}
 }
 
 // found is an argument's name and its text.

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -26,8 +27,11 @@ type systemView struct {
 	Policy     []factView
 	PolicyText *textView
 	NoPolicy   string
+	PolicyNews *policyNewsView
 	Auditor    bool
 	Metrics    bool // this program exports metrics
+	// What stands where there is none of a kind.
+	NoHeads, NoProcesses, NoClocks string
 }
 
 // headRow is the head of one partition of the log.
@@ -58,6 +62,7 @@ func (c *Console) system(w http.ResponseWriter, r *http.Request, id auth.Identit
 		Views: c.viewsFacts(status), Rebuilding: rebuildingWords(status.Rebuilding), Fault: visible.String(status.Fault), Heads: headRows(status.Heads),
 		Auditor: id.Can(auth.Audit), Metrics: c.opt.Metrics != nil,
 	}
+	v.none(status.Behind(c.now()))
 	if err := c.aside(ctx, &v, status); err != nil {
 		return err
 	}
@@ -72,8 +77,21 @@ func (c *Console) system(w http.ResponseWriter, r *http.Request, id auth.Identit
 	v.Processes, v.Clocks = processRows(boots), processRows(clocks)
 	v.Build = c.buildFacts(boots)
 	c.policyNow(ctx, id, &v)
+	v.PolicyNews = c.policyNews()
 	return c.page(w, r, http.StatusOK, c.shell(id, "System", "/system"), systemPage(v))
 }
+
+// none says what it means that there is none of a kind: nothing, while the views
+// lack a part of the log.
+func (v *systemView) none(behind bool) {
+	v.NoHeads, v.NoAside = "The log is empty.", "None. Every record could be read."
+	v.NoProcesses, v.NoClocks = "No process has said that it started: the log is of a test, or older than that record.", "None."
+	if behind {
+		v.NoHeads, v.NoAside, v.NoProcesses, v.NoClocks = notYet, "None so far.", notYet, "None so far."
+	}
+}
+
+const notYet = "Not known yet: the views have not read so far."
 
 // viewsFacts are where the views and the live streams stand.
 func (c *Console) viewsFacts(s projections.Status) []factView {
@@ -92,13 +110,17 @@ func (c *Console) viewsFacts(s projections.Status) []factView {
 	if s.Records > 0 {
 		last = place(s.Position) + ", " + clockDate(at(s.Position)) + " UTC"
 	}
+	waiting, aside := group(s.Pending), count(s.Aside, "record", "records")
+	if s.Behind(c.now()) {
+		waiting, aside = "not known yet", aside+" so far"
+	}
 	return []factView{
 		{Name: "Read up to", Value: last},
 		{Name: "Records read", Value: group(s.Records)},
 		{Name: "Records of the log", Value: group(max(s.Head, s.Records))},
 		{Name: "Behind the log", Value: lag},
-		{Name: "Requests that wait", Value: group(s.Pending), Href: "/inbox"},
-		{Name: "Set aside", Value: count(s.Aside, "record", "records"), Href: "#aside"},
+		{Name: "Requests that wait", Value: waiting, Href: "/inbox"},
+		{Name: "Set aside", Value: aside, Href: "#aside"},
 		{Name: "Live streams open", Value: group(c.streams.Taken())},
 	}
 }
@@ -143,10 +165,6 @@ func (c *Console) aside(ctx context.Context, v *systemView, s projections.Status
 		}
 		v.Aside = append(v.Aside, row)
 	}
-	v.NoAside = "None. Every record could be read."
-	if s.Rebuilding != nil {
-		v.NoAside = "None so far."
-	}
 	if s.Aside > len(list) {
 		v.AsideWords = "The first " + group(len(list)) + " of " + group(s.Aside) + " are listed."
 	}
@@ -159,11 +177,14 @@ func (c *Console) policyNow(ctx context.Context, id auth.Identity, v *systemView
 	if err != nil {
 		v.NoPolicy = noPolicy(err)
 	}
+	if errors.Is(err, projections.ErrNotFound) && c.behind() {
+		v.NoPolicy = notYet
+	}
 	if p.Digest == "" {
 		return
 	}
 	v.Policy = []factView{
-		{Name: "In short", Value: c.opt.Policy},
+		{Name: "In short", Value: c.opt.Policy()},
 		{Name: "Digest", Value: string(p.Digest)},
 		{Name: "On the record since", Value: clockDate(at(p.At)) + " UTC, " + place(p.At), Time: at(p.At)},
 	}

@@ -43,7 +43,7 @@ func processWords(e events.Event) (c chip, words string) {
 	case *events.Shutdown:
 		return chip{"gone", "cross", "Stopped"}, visible.String(e.Reason)
 	case *events.Recovered:
-		return chip{"odd", "warn", "Recovered"}, count(len(e.Calls), "call", "calls") + " had started and never ended: nobody knows how far they came"
+		return chip{"odd", "warn", "Recovered"}, recoveredWords(e)
 	case *events.ClockStep:
 		step := e.After.Sub(e.Before.Time)
 		if step < 0 {

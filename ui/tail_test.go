@@ -85,10 +85,10 @@ func TestU27TheTailNeverMovesWhatSomebodyReads(t *testing.T) {
 		w.log.Propose("s1", "run-s1", "b2", n, "Read", `{}`, events.EffectAllow)
 	}
 	w.settle()
-	until(t, ctx, offer+` === "more than 50 new, load"`)
+	until(t, ctx, offer+` === "more than 40 new, load"`)
 	require.Equal(t, 6, eval[int](t, ctx, count))
 	do(t, ctx, chromedp.Click("[data-show]"))
-	until(t, ctx, count+" === 50")
+	until(t, ctx, count+" === 40")
 	require.Empty(t, complaints())
 }
 

@@ -51,7 +51,7 @@ func (c *Console) runLane(ctx context.Context, n *names, r projections.Run, call
 		Times: words + span(end.Sub(at(r.At))),
 	}}
 	if b, err := c.views.Text(ctx, r.EventID, r.Query); err == nil {
-		l.view.Summary = visible.Line(shortened(b, 400), 120)
+		l.view.Summary = visible.Line(string(b), 120)
 	}
 	l.bars = c.modelBars(ctx, r, calls, end)
 	return l

@@ -45,6 +45,7 @@ type toolRow struct {
 	Most     string // 95 % within; "" where nothing ran
 	Last     whenView
 	Changed  whenView
+	Standing chip // of its definition, where nobody accepted it
 }
 
 // toolRowOf is what the views counted of a tool.
@@ -99,11 +100,16 @@ func (c *Console) tools(w http.ResponseWriter, r *http.Request, id auth.Identity
 	if err != nil {
 		v.NoPolicy = noPolicy(err)
 	}
+	accepted, err := c.views.Accepted(ctx)
+	if err != nil {
+		return err
+	}
 	for _, s := range stats[from:min(from+toolRows, len(stats))] {
 		row := toolRowOf(s)
 		if d := c.definedAs(ctx, s.Tool); !row.Other && d.Source != "" {
 			row.From = sourceWords(d.Source)
 			row.Policy, row.Rule = judged(policy, s.Tool, d.Source)
+			row.Standing, _ = standing(accepted.Tools[s.Tool])
 		}
 		v.Rows = append(v.Rows, row)
 	}

@@ -36,7 +36,7 @@ func TestToolsShowWhatPolicySaysAndWhatCameOfThem(t *testing.T) {
 	a := w.as("ben").get("/tools")
 	require.Equal(t, http.StatusOK, a.status)
 	require.Equal(t, [][]string{
-		{"Bash built in", "People decide required-tools", "26", "21 ran, 1 failed or not run, 3 expired", "100 %", "100 %"},
+		{"Bash built in Changed, not accepted", "People decide required-tools", "26", "21 ran, 1 failed or not run, 3 expired", "100 %", "100 %"},
 		{"Glob built in", "Free default", "24", "24 ran", "0 %", "–"},
 		{"Deploy built in", "Denied denied-tools", "1", "1 declined or denied", "0 %", "–"},
 		{"Read built in", "Free default", "1", "1 ran", "0 %", "–"},

@@ -28,6 +28,7 @@ type toolView struct {
 	Definition  *textView
 	Laid        *visible.Text // the definition laid out; nil where it is no JSON
 	Definitions []definitionRow
+	Standing    chip // where nobody accepted the newest
 	History     string
 }
 
@@ -37,6 +38,9 @@ type definitionRow struct {
 	Digest string
 	Place  string
 	Now    bool
+	// Accepted says when and how it was accepted; "" where nobody did.
+	Accepted string
+	Href     string // of the request by which it was; "" where there is none
 }
 
 func (c *Console) tool(w http.ResponseWriter, r *http.Request, id auth.Identity) error {
@@ -60,6 +64,15 @@ func (c *Console) tool(w http.ResponseWriter, r *http.Request, id auth.Identity)
 	called := v.count(stats, name)
 	if len(list) == 0 && !called {
 		return errNotFound
+	}
+	accepted, err := c.views.Accepted(ctx)
+	if err != nil {
+		return err
+	}
+	acceptance(ctx, c.names(), v.Definitions, accepted.Tools[name])
+	var changed bool
+	if v.Standing, changed = standing(accepted.Tools[name]); changed {
+		v.Notes = append(v.Notes, visible.Note{Name: "The definition changed", Text: "and nobody has accepted the new one: calls ask until a person approves one.", Warning: true})
 	}
 	if len(list) > 0 {
 		c.note(ctx, id, clip("tool "+name), "")

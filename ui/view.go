@@ -39,7 +39,7 @@ type shellView struct {
 func (c *Console) shell(id auth.Identity, title, nav string) shellView {
 	status := c.views.Status()
 	s := shellView{
-		Title: title, Nav: nav, Now: c.now(), Version: c.opt.Version, Banners: banners(c.opt.Isolation, status),
+		Title: title, Nav: nav, Now: c.now(), Version: c.opt.Version, Banners: append(readOnlyBanner(c.opt.ReadOnly, mayRead(id)), banners(c.opt.Isolation, status)...),
 		CSS: c.assets.path("app.css"), JS: c.assets.path("app.js"), Icon: c.assets.path("icon.svg"),
 		Marked: c.assets.path("icon-waiting.svg"), Beat: int(c.opt.Heartbeat.Milliseconds()),
 	}
@@ -60,7 +60,11 @@ func banners(isolation string, s projections.Status) []string {
 		all = append(all, "The views are being built ("+rebuildingShare(r)+"): what is shown is not complete, or not the newest.")
 	}
 	if s.Fault != "" {
-		all = append(all, "The views stand still, so pages show what was so before: "+visible.String(s.Fault))
+		shows := "so pages show what was so before"
+		if s.Records == 0 {
+			shows = "and know nothing of the log"
+		}
+		all = append(all, "The views stand still, "+shows+": "+visible.String(s.Fault))
 	}
 	if isolation == "none" {
 		all = append(all, "Tools are not shut off from this program (isolation: none): what they run could reach its files.")

@@ -91,7 +91,7 @@ func causeWords(cause events.Cause) string {
 	case events.CauseBypass:
 		return "a bypass"
 	case events.CauseStale:
-		return "tool or policy had changed"
+		return "tool, policy or the file had changed"
 	case events.CauseExecutorLost:
 		return "its executor was lost"
 	case events.CauseGateError:

@@ -38,7 +38,7 @@ func TestAWholeDayByKeyboard(t *testing.T) {
 	require.Empty(t, d.browser.complained(), "console errors, or violations of the Content-Security-Policy")
 }
 
-// day is what a day begins with: requests of five sessions, the oldest first.
+// day is what a day begins with: requests of six sessions, the oldest first.
 type day struct {
 	t       *testing.T
 	home    *home
@@ -46,7 +46,8 @@ type day struct {
 	browser *browser
 
 	write, long, bash string    // requests
-	counts            [3]string // requests of one turn, alike
+	counts            [3]string // requests that are alike, the first two of one turn
+	first, second     string    // requests of twoTurns
 }
 
 // longLines is as many as make a text that is folded away.
@@ -80,11 +81,20 @@ func newDay(t *testing.T) *day {
 	d.write = next(asks(ask{"Write", `{"path":"note.txt","content":"as the model wants it\n"}`}))
 	d.long = next(asks(ask{"Write", `{"path":"long.txt","content":"` + strings.Repeat(`one line of many that a reviewer reads\n`, longLines) + `the last line"}`}))
 	d.bash = next(asks(ask{"Bash", `{"command":"rm -rf ."}`}))
-	s := asks(count("Count", "one"), count("Count", "two"), count("Count", "three"))
-	for i := range d.counts {
-		d.counts[i] = next(s)
-	}
+	s := asks(count("Count", "one"), count("Count", "two"))
+	d.counts = [3]string{next(s), next(s), next(asks(count("Count", "three")))}
 	return d
+}
+
+// twoTurns begins a session of two turns: the request of the first was approved,
+// and its call has run; two of the second wait.
+func (d *day) twoTurns(t *testing.T) {
+	t.Helper()
+	s := d.agentd.as(agentToken).begin(t, plan{{count("Count", "first")}, {count("Count", "second"), count("Count", "third")}}.query())
+	d.first = s.until(t, "approval_request").RequestID
+	d.agentd.as(aliceToken).approve(t, d.first)
+	d.second = s.until(t, "approval_request").RequestID
+	require.True(t, d.home.executed(`{"key":"first"}`))
 }
 
 func (d *day) signIn() {

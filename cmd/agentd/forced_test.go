@@ -24,8 +24,7 @@ const drawnAs = `(q) => {
 // page takes its time.
 func TestForcedColoursAndReducedMotion(t *testing.T) {
 	d := newDay(t)
-	d.agentd.as(aliceToken).approve(t, d.counts[0])
-	eventually(t, "the call has run", func() bool { return d.home.executed(`{"key":"one"}`) })
+	d.twoTurns(t)
 	b := d.browser
 	b.attend()
 	b.open(d.agentd.link)
@@ -70,16 +69,15 @@ func (d *day) forced() []forcedPage {
 		{pageOf{"change", d.openChange}, [][2]string{{".diff .a", ".diff .d"}, {".diff .a .w", ".diff .a"}}},
 		{pageOf{"together", open("/inbox/select?id=" + d.counts[1] + "&id=" + d.counts[2])}, nil},
 		{pageOf{"session", d.openSession}, [][2]string{{".wait-bar", ".run-bar"}, {".run-bar", ".rail-bar"}, {".hatch-line", ".hatch-ground"}}},
-		{pageOf{"turn", open("/requests/" + d.counts[1])}, [][2]string{{".turn .this", ".turn li:not(.this)"}}},
+		{pageOf{"turn", open("/requests/" + d.second)}, [][2]string{{".turn .this", ".turn li:not(.this)"}}},
 		{pageOf{"history", open("/history?q=count")}, [][2]string{{"td mark", "td .found"}}},
 		{pageOf{"insights", open("/insights?span=24h")}, [][2]string{{".spans [aria-current]", ".spans a:not([aria-current])"}}},
 	}
 }
 
-// openSession opens the session of the calls that are alike: one has run, and two
-// wait.
+// openSession opens the session of two turns: one call has run, and two wait.
 func (d *day) openSession(b *browser) {
-	b.open(d.agentd.console() + "/requests/" + d.counts[0])
+	b.open(d.agentd.console() + "/requests/" + d.first)
 	b.leave(`.facts a[href^="/session"]`)
 }
 

@@ -30,12 +30,12 @@ const (
 )
 
 // newHome makes a home. Of its tools, Count and Slow ask, and Tally is free;
-// each notes its arguments outside of agentd's reach before it does anything.
+// each notes its arguments in the workspace before it does anything.
 func newHome(t *testing.T) *home {
 	t.Helper()
 	h := &home{t: t, dir: t.TempDir(), model: newProvider(t)}
 	require.NoError(t, os.MkdirAll(h.path("workspace"), 0o700))
-	h.write("note.sh", fmt.Sprintf("#!/bin/sh\nargs=$(cat)\nprintf '%%s\\n' \"$args\" >> '%s'\nsleep \"$1\"\necho counted\n", h.path("executions")), 0o700)
+	h.write("note.sh", fmt.Sprintf("#!/bin/sh\nargs=$(cat)\nprintf '%%s\\n' \"$args\" >> '%s'\nsleep \"$1\"\necho counted\n", h.path("workspace", "executions")), 0o700)
 	h.configure("")
 	return h
 }
@@ -88,7 +88,7 @@ func (h *home) start() *process {
 // them.
 func (h *home) executions() []string {
 	h.t.Helper()
-	f, err := os.Open(h.path("executions"))
+	f, err := os.Open(h.path("workspace", "executions"))
 	if os.IsNotExist(err) {
 		return nil
 	}

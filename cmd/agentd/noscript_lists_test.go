@@ -132,9 +132,9 @@ func (v *bare) sessions() {
 	for _, f := range []filterBy{
 		{"state", "waits for people", 3, "main"},
 		{"watch", "violations found", 0, "No session"},
-		{"agent", "main", 6, "main"},
-		{"asker", "agent", 6, "agent"},
-		{"from", "1h", 6, "main"},
+		{"agent", "main", 7, "main"},
+		{"asker", "agent", 7, "agent"},
+		{"from", "1h", 7, "main"},
 		{"to", "1h", 0, "No session"},
 	} {
 		v.by("/sessions", f)

@@ -56,7 +56,7 @@ type bare struct {
 // Of a list of calls that is longer than a page: how many a page has, and how
 // many calls the session of many has.
 const (
-	rowsOfAPage = 50
+	rowsOfAPage = 40
 	manyCalls   = 60
 )
 

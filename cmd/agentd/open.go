@@ -13,7 +13,6 @@ import (
 
 	"github.com/countersign-dev/countersign"
 	"github.com/countersign-dev/countersign/agent"
-	"github.com/countersign-dev/countersign/events"
 	"github.com/countersign-dev/countersign/gate"
 	"github.com/countersign-dev/countersign/internal/auth"
 	"github.com/countersign-dev/countersign/internal/config"
@@ -40,7 +39,11 @@ func (s *server) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	all, err := s.tools()
+	hidden := s.hidden()
+	if err := s.openSandbox(ctx, hidden); err != nil {
+		return err
+	}
+	all, err := s.tools(hidden)
 	if err != nil {
 		return err
 	}
@@ -56,9 +59,12 @@ func (s *server) open(ctx context.Context) error {
 	if err := s.openMetrics(); err != nil {
 		return err
 	}
+	if err := s.openPolicyFile(); err != nil {
+		return err
+	}
 	s.countersign, err = countersign.Open(ctx, s.cfg.DataDir, countersign.Options{
-		Policy: pol, Tools: known, Memory: s.cfg.Bus == config.BusMemory, Isolation: s.cfg.Tools.Isolation, Names: s.names.of,
-		Metrics: s.registry, Logger: s.logger,
+		Policy: pol, Tools: known, Memory: s.cfg.Bus == config.BusMemory, Isolation: s.isolation, Names: s.names.of,
+		HeadFile: s.cfg.HeadFile, Metrics: s.registry, Logger: s.logger,
 	})
 	if err != nil {
 		return err
@@ -69,7 +75,9 @@ func (s *server) open(ctx context.Context) error {
 	if err := s.openLoop(all); err != nil {
 		return err
 	}
-	s.views, err = projections.Open(ctx, projections.Options{Path: s.file("views.db"), Source: s.countersign.Log, Logger: s.logger})
+	s.views, err = projections.Open(ctx, projections.Options{
+		Path: s.file("views.db"), Source: s.countersign.Log, Room: s.countersign.Room, Gate: s.countersign.Gate, Logger: s.logger,
+	})
 	if err != nil {
 		return err
 	}
@@ -108,19 +116,27 @@ func policyOf(cfg config.Config) (*policy.Policy, error) {
 	return p, err
 }
 
-func (s *server) tools() ([]agent.Tool, error) {
+// hidden are the files and folders of this process that no tool may reach.
+func (s *server) hidden() []string {
+	hidden := []string{s.cfg.DataDir, s.folder}
+	for _, file := range []string{s.cfg.File, s.cfg.HeadFile} {
+		if file != "" {
+			hidden = append(hidden, file)
+		}
+	}
+	return hidden
+}
+
+func (s *server) tools(hidden []string) ([]agent.Tool, error) {
 	custom := make([]tools.Custom, 0, len(s.cfg.Tools.Custom))
 	for _, t := range s.cfg.Tools.Custom {
 		custom = append(custom, tools.Custom{
 			Name: t.Name, Description: t.Description, Schema: t.Schema, Command: t.Command, Timeout: t.Timeout, ReturnDirect: t.ReturnDirect,
 		})
 	}
-	protected := []string{s.cfg.DataDir, s.folder}
-	if s.cfg.File != "" {
-		protected = append(protected, s.cfg.File)
-	}
 	all, err := tools.New(tools.Options{
-		Workspace: s.cfg.Tools.Workspace, Protected: protected, Builtin: s.cfg.Tools.Builtin, Custom: custom, Environ: s.environ,
+		Workspace: s.cfg.Tools.Workspace, Protected: hidden, Builtin: s.cfg.Tools.Builtin, Custom: custom, Environ: s.environ,
+		Sandbox: s.sandbox, Hindrance: s.hindrance,
 	})
 	if errors.Is(err, tools.ErrOptions) {
 		return nil, s.cfg.Blame("tools", err)
@@ -137,9 +153,7 @@ func gateTools(all []agent.Tool) ([]gate.Tool, error) {
 		if err != nil {
 			return nil, fmt.Errorf("tool %q: %w", spec.Name, err)
 		}
-		known = append(known, gate.Tool{
-			Name: spec.Name, Source: events.ToolSource(spec.Source), Definition: definition, Schema: spec.Schema, Isolation: spec.Isolation,
-		})
+		known = append(known, agent.GateTool(t, definition))
 	}
 	return known, nil
 }

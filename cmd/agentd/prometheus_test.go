@@ -158,7 +158,7 @@ func (m *monitor) evaluated() {
 		return true
 	})
 	rules := m.rules()
-	require.Len(m.t, rules, 26)
+	require.Len(m.t, rules, 27)
 	for name, r := range rules {
 		require.Equal(m.t, "ok", r.Health, "%s: %s", name, r.LastError)
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -31,14 +30,39 @@ func (c command) rebuild() error {
 		return fmt.Errorf("%w: agentd rebuild works on a data directory; this configuration keeps nothing in one", errUsage)
 	}
 	p := &progress{out: c.stdout, began: time.Now()}
-	err = askForRebuild(c.ctx, filepath.Join(cfg.DataDir, socketName), p)
-	if nobodyListens(err) {
-		err = rebuildHere(c.ctx, cfg.DataDir, p)
-	}
-	if err != nil {
+	if err := rebuildAnywhere(c.ctx, cfg.DataDir, p); err != nil {
 		return err
 	}
 	return p.end()
+}
+
+const (
+	// startWithin is how long an agentd may start that has locked the directory
+	// and does not listen yet.
+	startWithin = time.Minute
+	askAgain    = 200 * time.Millisecond
+)
+
+// rebuildAnywhere asks the agentd that runs, does it here where none runs, and
+// waits for one that is starting.
+func rebuildAnywhere(ctx context.Context, dir string, p *progress) error {
+	for began, told := time.Now(), false; ; told = true {
+		err := askForRebuild(ctx, filepath.Join(dir, socketName), p)
+		if nobodyListens(err) {
+			err = rebuildHere(ctx, dir, p)
+		}
+		if !errors.Is(err, journal.ErrLocked) || time.Since(began) > startWithin {
+			return err
+		}
+		if !told {
+			fmt.Fprintln(p.out, "another process has the data directory, and does not answer yet: waiting for it to start, or to end")
+		}
+		select {
+		case <-time.After(askAgain):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
 }
 
 // askForRebuild asks the running agentd, and tells what it says.
@@ -75,7 +99,7 @@ func askForRebuild(ctx context.Context, socket string, p *progress) error {
 // rebuildHere rebuilds while no agentd runs, and lets none start meanwhile.
 func rebuildHere(ctx context.Context, dir string, p *progress) (err error) {
 	path := filepath.Join(dir, "journal.db")
-	if _, err := os.Stat(path); err != nil {
+	if err := journal.Sniff(path); err != nil { // before anything is made in the folder
 		return fmt.Errorf("there is no log to rebuild from: %w; name its folder with --data-dir", err)
 	}
 	lock, err := journal.Lock(dir)
@@ -89,7 +113,7 @@ func rebuildHere(ctx context.Context, dir string, p *progress) (err error) {
 	}
 	defer func() { err = errors.Join(err, j.Close()) }()
 	log := bus.NewProducer(bus.ProducerOptions{Journal: j, Source: "agentd/rebuild"})
-	views, err := projections.Open(ctx, projections.Options{Path: filepath.Join(dir, "views.db"), Source: log})
+	views, err := projections.Open(ctx, projections.Options{Path: filepath.Join(dir, "views.db"), Source: log, Room: j.Room})
 	if err != nil {
 		return err
 	}

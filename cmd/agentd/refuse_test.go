@@ -30,7 +30,6 @@ func TestConfigurationRefused(t *testing.T) {
 		{"adr: 127.0.0.1:0", ":1: key adr: expected one of " + keys + "; correct the name or remove the key"},
 		{"log: {level: info}\nlog: {level: warn}", ":2: key log: expected each key once, it is also on line 1; remove one"},
 		{"bus: memory\nkafka: {brokers: [x]}", ":2: kafka: not in this version"},
-		{"tools: {isolation: auto}", ":1: tools.isolation: not in this version: auto (this version has none)"},
 		{"chat: {hitl: {rules: []}}", ":1: chat.hitl.rules: not in this version"},
 		{
 			"chat:\n  hitl:\n    required-tools: [Bash, 'Wri[te']",

@@ -27,7 +27,11 @@ const usage = `agentd runs agents behind Countersign's gate.
   agentd sign-in            print a new one-time sign-in link of the running agentd
   agentd token create --name N --roles R[,R]   print a new token once, and what to configure
   agentd rebuild            make views.db anew from the log, beside the running agentd or without one
+  agentd policy reload      have the running agentd read the policy of its file again
+  agentd policy status      print which policy holds, and what waits for an administrator
+  agentd recover [--accept-rollback]   say what a log that was put back leaves open; or end that, and go on from it
   agentd generate --events N   fill a new journal with events, to measure with
+  agentd doctor             print whether this machine can shut tools off, and what is missing
   agentd version            print the version
 
 Flags of serve, demo and sign-in (agentd serve --help lists them all):
@@ -77,8 +81,14 @@ func (c command) dispatch(name string) error {
 		return c.token()
 	case "rebuild":
 		return c.rebuild()
+	case "policy":
+		return c.policy()
+	case "recover":
+		return c.recover()
 	case "generate":
 		return c.generate()
+	case "doctor":
+		return c.doctor()
 	case "version":
 		_, err := fmt.Fprintln(c.stdout, "agentd", countersign.Version())
 		return err

@@ -44,7 +44,7 @@ func (p *process) pages() map[string]string {
 	}
 	pages := map[string]string{
 		"inbox": "/inbox", "history": "/history", "sessions": "/sessions", "missing": "/nothing-here", "tools": "/tools",
-		"insights": "/insights", "access": "/access", "system": "/system", "found": "/history?q=refund", "none": "/history?q=xyzzyx",
+		"insights": "/insights", "access": "/access", "system": "/system", "policy": "/system/policy", "found": "/history?q=refund", "none": "/history?q=xyzzyx",
 		"runbooks": "/docs/runbooks",
 		"request":  first("/inbox", `href="(/requests/[0-9a-f-]{36})"`),
 		"call":     first("/history", `href="(/call\?[^"]*)"`),

@@ -20,6 +20,7 @@ import (
 	"github.com/countersign-dev/countersign/gate"
 	"github.com/countersign-dev/countersign/internal/auth"
 	"github.com/countersign-dev/countersign/internal/config"
+	"github.com/countersign-dev/countersign/internal/isolate"
 	"github.com/countersign-dev/countersign/projections"
 )
 
@@ -29,12 +30,16 @@ type server struct {
 	cfg            config.Config
 	environ        []string
 	stdout, stderr io.Writer
-	models         []agent.Model               // instead of the configured ones
-	begin          func(context.Context) error // called once everything serves
-	registry       registry                    // of metrics; nil: a new one
+	models         []agent.Model                 // instead of the configured ones
+	begin          func(context.Context) error   // called once everything serves
+	registry       registry                      // of metrics; nil: a new one
+	load           func() (config.Config, error) // reads the configuration again; nil: it has no file
 
 	logger      *slog.Logger
-	folder      string // of token and control socket
+	sandbox     *isolate.Sandbox // nil: tools run with all that this process may do, or not at all
+	isolation   string           // how tools are shut off: sandbox.Mode(), isolate.None or unavailable
+	hindrance   string           // why they cannot be; "" where they can, or need not
+	folder      string           // of token and control socket
 	names       *names
 	auth        *auth.Store
 	site        auth.Site
@@ -42,6 +47,7 @@ type server struct {
 	countersign *countersign.Countersign
 	loop        *agent.Loop
 	views       *projections.Views
+	policy      *policyFile
 	listener    net.Listener
 	control     net.Listener
 	handler     http.Handler
@@ -57,8 +63,14 @@ func (c command) serve() error {
 	if getenv(c.environ, "GOGC") == "" {
 		debug.SetGCPercent(collectAt)
 	}
-	s := server{cfg: cfg, environ: c.environ, stdout: c.stdout, stderr: c.stderr}
+	s := server{cfg: cfg, environ: c.environ, stdout: c.stdout, stderr: c.stderr, load: c.again}
 	return s.run(c.ctx)
+}
+
+// again reads the configuration once more, from where serve has it.
+func (c command) again() (config.Config, error) {
+	cfg, _, err := c.load("serve", nil)
+	return cfg, err
 }
 
 // collectAt has memory collected when half as much is new as lives, not as much
@@ -107,6 +119,9 @@ func failure(ctx context.Context, err error) error {
 // above runs what stands on the log, until ctx ends or the log does. Loop and
 // views outlive the listeners, whose last requests need them.
 func (s *server) above(ctx context.Context, log chan error) error {
+	if s.countersign.ReadOnly() != nil {
+		return s.behind(ctx, log, s.views.Run)
+	}
 	select {
 	case <-s.countersign.Ready():
 	case err := <-log:
@@ -118,12 +133,18 @@ func (s *server) above(ctx context.Context, log chan error) error {
 	if err := s.define(ctx); err != nil {
 		return s.starting(ctx, err)
 	}
+	s.policy.compareAtStart(ctx)
+	return s.behind(ctx, log, s.loop.Run, s.views.Run, func(ctx context.Context) error { s.measureViews(ctx); return nil })
+}
+
+// behind runs what works behind the listeners, and those.
+func (s *server) behind(ctx context.Context, log chan error, parts ...func(context.Context) error) error {
 	working, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	inner, working := errgroup.WithContext(working)
-	inner.Go(func() error { return s.loop.Run(working) })
-	inner.Go(func() error { return s.views.Run(working) })
-	inner.Go(func() error { s.measureViews(working); return nil })
+	for _, part := range parts {
+		inner.Go(func() error { return part(working) })
+	}
 	err := failure(ctx, s.front(ctx, working, log))
 	stop()
 	return errors.Join(err, failure(working, inner.Wait()))
@@ -135,6 +156,7 @@ func (s *server) front(ctx, working context.Context, log chan error) error {
 	group.Go(func() error { return s.listen(ctx, s.listener, s.handler) })
 	group.Go(func() error { return s.listen(ctx, s.control, s.controlHandler()) })
 	group.Go(func() error { return s.starting(ctx, s.welcome(ctx)) })
+	group.Go(func() error { return s.policy.hangups(ctx) })
 	group.Go(func() error {
 		select {
 		case err := <-log:
@@ -165,15 +187,16 @@ func (s *server) define(ctx context.Context) error {
 func (s *server) welcome(ctx context.Context) error {
 	s.sayHead("serving")
 	s.introduce(ctx)
+	if why := s.countersign.ReadOnly(); why != nil {
+		fmt.Fprintf(s.stdout, "Reading only: %v.\n", why)
+	}
 	if warning := s.countersign.Warning(); warning != "" {
 		fmt.Fprintln(s.stdout, "Warning:", warning)
 	}
 	if s.cfg.Bus == config.BusMemory {
 		fmt.Fprintln(s.stdout, "The log is in memory (bus: memory): nothing of it survives this process.")
 	}
-	if s.cfg.Tools.Isolation == config.IsolationNone {
-		fmt.Fprintln(s.stdout, "Tools run unisolated (tools.isolation: none): what runs as a tool can reach this process and its files.")
-	}
+	s.sayIsolation()
 	if err := s.sayToken(ctx); err != nil {
 		return err
 	}
@@ -230,6 +253,9 @@ func (s *server) close() error {
 	}
 	if s.auth != nil {
 		errs = append(errs, s.auth.Close())
+	}
+	if s.sandbox != nil {
+		s.sandbox.Close()
 	}
 	if s.countersign != nil {
 		errs = append(errs, s.countersign.Close())

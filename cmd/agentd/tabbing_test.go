@@ -19,8 +19,7 @@ import (
 // focus, in a wide window, in a narrow one, and in one that is low besides.
 func TestEverythingIsReachedByTab(t *testing.T) {
 	d := newDay(t)
-	d.agentd.as(aliceToken).approve(t, d.counts[0])
-	eventually(t, "the call has run", func() bool { return d.home.executed(`{"key":"one"}`) })
+	d.twoTurns(t)
 	b := d.browser
 	b.attend()
 	b.look("light", 1280, 900)
@@ -74,7 +73,7 @@ func (d *day) everyPage() []pageOf {
 	add("a request with long arguments", "/requests/"+d.long)
 	add("a request, being changed", "/requests/"+d.write+"?change=1")
 	add("several chosen", "/inbox/select?"+url.Values{"id": d.counts[1:]}.Encode())
-	add("a request that was decided", "/requests/"+d.counts[0]+"?decided=1")
+	add("a request that was decided", "/requests/"+d.first+"?decided=1")
 	add("history", "/history")
 	add("history, searched and filtered", "/history?q=count&tool=Count&rule=required-tools")
 	add("a call", link1("/history?state=ok", `href="(/call\?[^"]*)"`))

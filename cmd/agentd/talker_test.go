@@ -86,7 +86,7 @@ func (w *talker) converse(ctx context.Context, id, query string) error {
 	return ctx.Err()
 }
 
-// pause waits a moment for agentd to come back.
+// pause waits a moment.
 func (w *talker) pause(ctx context.Context) {
 	select {
 	case <-ctx.Done():
@@ -122,6 +122,7 @@ func (w *talker) listen(ctx context.Context, id string, s *stream) (over bool, e
 // decide decides a request in one of five ways, by its key: approve (twice as
 // often), change, decline, or approve and decline at once.
 func (w *talker) decide(ctx context.Context, e heard) {
+	w.pause(ctx) // to look at it: agentd may be killed meanwhile
 	sum := 0
 	for _, b := range []byte(e.Arguments) {
 		sum += int(b)

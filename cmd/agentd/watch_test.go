@@ -34,7 +34,7 @@ func watchOf(t *testing.T, p *process) (violations int, starts map[string]int) {
 	for _, m := range regexp.MustCompile(`(?m)^countersign_watch_starts_total\{finding="(\w+)"\} (\d+)$`).FindAllStringSubmatch(text, -1) {
 		starts[m[1]], _ = strconv.Atoi(m[2])
 	}
-	require.Len(t, starts, 3, text)
+	require.Len(t, starts, 4, text)
 	return violations, starts
 }
 
@@ -55,6 +55,7 @@ func quiet(t *testing.T, p *process, atLeast int) {
 	require.Zero(t, violations)
 	require.Zero(t, starts["violation"])
 	require.Zero(t, starts["unverified"], "the log holds the policy of each start")
+	require.Zero(t, starts["unenforced"], "our executor runs all of them")
 	require.GreaterOrEqual(t, starts["good"], atLeast, "the watch judged nothing: the test tests nothing")
 }
 

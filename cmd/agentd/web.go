@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/countersign-dev/countersign"
@@ -19,16 +19,16 @@ import (
 // newHandler puts API, console and metrics on one address.
 func (s *server) newHandler() (http.Handler, error) {
 	programs, err := api.New(api.Options{
-		Loop: s.loop, Gate: named{s.countersign.Gate, s.names}, Auth: s.auth, Recorder: recorder{s.countersign}, Site: s.site,
+		ReadOnly: s.countersign.ReadOnly(), Notes: s.notes, Parts: s.parts, Loop: s.loop, Gate: named{s.countersign.Gate, s.names}, Auth: s.auth, Recorder: recorder{s.countersign, s.logger}, Site: s.site,
 		AllowedOrigins: s.cfg.AllowedOrigins, HeartbeatInterval: s.cfg.Chat.HITL.HeartbeatInterval, Metrics: s.registry, Logger: s.logger,
 	})
 	if err != nil {
 		return nil, err
 	}
 	people, err := ui.New(ui.Options{
-		Views: s.views, Decider: console{named{s.countersign.Gate, s.names}}, Checker: s.countersign.Gate, Recorder: recorder{s.countersign}, Auth: s.auth, Site: s.site,
-		Isolation: s.cfg.Tools.Isolation, Version: countersign.Version(), Policy: s.policyLine(), Declined: gate.DeclinedText, Logger: s.logger,
-		Clock: s.countersign.Log.Now, Metrics: s.registry, Room: s.countersign.Room,
+		Views: s.views, Decider: console{named{s.countersign.Gate, s.names}}, Revoker: console{named{s.countersign.Gate, s.names}}, Checker: s.countersign.Gate, Recorder: recorder{s.countersign, s.logger}, Auth: s.auth, Site: s.site,
+		Isolation: s.isolation, Version: countersign.Version(), Policy: func() string { return s.countersign.Gate.Policy().Summary() }, Policies: s.policy, Declined: gate.DeclinedText, Logger: s.logger,
+		Clock: s.countersign.Log.Now, Metrics: s.registry, Room: s.countersign.Room, ReadOnly: words(s.countersign.ReadOnly()),
 	})
 	if err != nil {
 		return nil, err
@@ -50,24 +50,9 @@ func (s *server) newHandler() (http.Handler, error) {
 	return s.metrics.http.Handler(mux), nil
 }
 
-// policyLine says in one line what asks.
-func (s *server) policyLine() string {
-	h := s.cfg.Chat.HITL
-	if !h.RequiredSet {
-		return "everything asks but Read"
-	}
-	if len(h.RequiredTools) == 0 {
-		return "nothing asks"
-	}
-	if len(h.RequiredTools) == 1 {
-		return h.RequiredTools[0] + " asks"
-	}
-	return strings.Join(h.RequiredTools, ", ") + " ask"
-}
-
 func (s *server) controlHandler() http.Handler {
 	return api.Control(api.ControlOptions{
-		Link: s.link, Recorder: recorder{s.countersign}, Views: rebuilder{s.views}, Logger: s.logger,
+		Link: s.link, Recorder: recorder{s.countersign, s.logger}, Views: rebuilder{s.views}, Policy: s.policy, Logger: s.logger,
 		Status: func() api.Status {
 			return api.Status{
 				Version: countersign.Version(), Boot: s.countersign.Boot, Addr: s.listener.Addr().String(), Ready: s.isReady(), Heads: s.countersign.Heads(),
@@ -97,10 +82,19 @@ func (s *server) link(ctx context.Context) (string, time.Time, error) {
 }
 
 // recorder keeps acts on the record.
-type recorder struct{ cs *countersign.Countersign }
+type recorder struct {
+	cs     *countersign.Countersign
+	logger *slog.Logger
+}
 
-// Record appends an access event.
+// Record appends an access event. Where nothing is appended any more the log of
+// the process is all the record there is.
 func (r recorder) Record(ctx context.Context, a *events.Access, session string) error {
+	if r.cs.ReadOnly() != nil {
+		r.logger.WarnContext(ctx, "an act is not on the record: the log is open for reading only", "action", a.Action, "outcome", a.Outcome,
+			"person", personOf(a), "resource", a.Resource, "reason", a.Reason, "via", a.Via, "session", session)
+		return nil //nolint:nilerr // who looks at what is left of a log must not be kept from it
+	}
 	if _, err := r.cs.Log.Append(ctx, events.Draft{Session: session, Data: a}); err != nil {
 		return fmt.Errorf("record %s: %w", a.Action, err)
 	}
@@ -130,6 +124,20 @@ func (c console) Decide(ctx context.Context, r ui.Ruling) (ui.Answer, error) {
 		RequestID: r.RequestID, RequestDigest: r.RequestDigest, Verdict: r.Verdict, Arguments: r.Arguments, Comment: r.Comment, Actor: r.Actor,
 		ActorName: r.ActorName, Seen: r.Seen, IdempotencyKey: r.IdempotencyKey, Bulk: r.Bulk, Via: "console",
 	})
+	return ui.Answer{Accepted: a.Accepted, Reason: a.Reason, Needed: a.Needed}, forConsole(err)
+}
+
+// Revoke implements ui.Revoker.
+func (c console) Revoke(ctx context.Context, r ui.Revocation) (ui.Answer, error) {
+	c.gate.names.set(r.Actor.Person, r.ActorName)
+	a, err := c.gate.Revoke(ctx, gate.Revocation{
+		RequestID: r.RequestID, Comment: r.Comment, Actor: r.Actor, ActorName: r.ActorName, Via: "console",
+	})
+	return ui.Answer{Accepted: a.Accepted, Reason: a.Reason}, forConsole(err)
+}
+
+// forConsole says an error of the gate in the console's terms.
+func forConsole(err error) error {
 	switch {
 	case errors.Is(err, gate.ErrNotBack):
 		err = fmt.Errorf("%w: %w", ui.ErrUnjudged, err)
@@ -139,5 +147,5 @@ func (c console) Decide(ctx context.Context, r ui.Ruling) (ui.Answer, error) {
 	if errors.Is(err, gate.ErrNotTaken) {
 		err = fmt.Errorf("%w: %w", events.ErrRefused, err)
 	}
-	return ui.Answer{Accepted: a.Accepted, Reason: a.Reason, Needed: a.Needed}, err
+	return err
 }

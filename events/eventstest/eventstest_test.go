@@ -44,7 +44,7 @@ func TestSamplesCarryThePayloadsThatTheyName(t *testing.T) {
 func TestSamplesSetEveryField(t *testing.T) {
 	full := 0
 	for _, typ := range events.AllTypes() {
-		for _, unset := range zeros(string(typ), reflect.ValueOf(Sample(typ).Data)) {
+		for _, unset := range zeros(string(typ), reflect.ValueOf(SampleOf(typ, typ.Version()).Data)) {
 			if !strings.HasSuffix(unset, ".In") && !strings.HasSuffix(unset, ".TruncatedFrom") {
 				t.Errorf("%s is not set", unset)
 			}

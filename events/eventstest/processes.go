@@ -6,6 +6,13 @@ import (
 	"github.com/countersign-dev/countersign/events"
 )
 
+func rollback() *events.Rollback {
+	return &events.Rollback{
+		Kind: events.RollbackShorter, By: events.NotedByHeadFile, Log: digest("first record"), Records: 42, Noted: heads(), Boot: "boot-0",
+		At: events.At(Now().Add(-time.Minute)), Found: heads(),
+	}
+}
+
 // process has the types about processes, people and the record itself.
 func (b *builder) process(typ events.Type) events.Event {
 	switch typ {
@@ -18,7 +25,7 @@ func (b *builder) process(typ events.Type) events.Event {
 	case events.TypeBoot:
 		return &events.Boot{
 			BootID: BootID, Node: "node-1", Version: "v0.1.0", GoVersion: "go1.26.0", Previous: heads(), LastBoot: "boot-0", Clean: true,
-			Clock: events.At(Now()), Isolation: "none", Bus: "embedded", Beside: "gate.db",
+			Clock: events.At(Now()), Isolation: "none", Bus: "embedded", Beside: "gate.db", AsksChanged: true,
 		}
 	case events.TypeAlive:
 		return &events.Alive{BootID: BootID, Heads: heads()}

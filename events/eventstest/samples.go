@@ -36,6 +36,15 @@ func Sample(t events.Type) events.Draft {
 	}
 }
 
+// SampleOf is Sample in a version of the type: Sample has the first.
+func SampleOf(t events.Type, version int) events.Draft {
+	d := Sample(t)
+	if recovered, ok := d.Data.(*events.Recovered); ok && version == 2 {
+		recovered.Rollback = rollback()
+	}
+	return d
+}
+
 // builder gathers the payloads of one sample.
 type builder struct{ payloads []events.Payload }
 

@@ -53,6 +53,7 @@ func parts() []part {
 		{"append", (*bench).measureAppends},
 		{"start", (*bench).measureStart},
 		{"free", (*bench).measureFree},
+		{"isolation", (*bench).measureIsolation},
 		{"boot", (*bench).measureBoot},
 		{"memory", (*bench).measureMemory},
 		{"streams", (*bench).measureStreams},

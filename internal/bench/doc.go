@@ -17,6 +17,8 @@
 //     house put together as agentd puts it together, over TCP;
 //   - free: from a model's turn to its next request, for calls that nobody is
 //     asked about;
+//   - isolation: from the start of a command in a sandbox to its end, beside
+//     fork and exec of the same command;
 //   - boot: the real agentd on a generated journal, as a process;
 //   - memory: that process idle, with thousands of calls that wait, and with a
 //     thousand clients that read streams on top;

@@ -201,7 +201,9 @@ func entries(stored []journal.Stored, err error) ([]events.Entry, error) {
 // logError says of an error of the journal what package events calls it.
 func logError(err error) error {
 	switch {
-	case errors.Is(err, journal.ErrStopped) || errors.Is(err, journal.ErrReadOnly): // for want of room, it may be
+	case errors.Is(err, journal.ErrReadOnly):
+		return fmt.Errorf("%w: %w", events.ErrReadOnly, err)
+	case errors.Is(err, journal.ErrStopped): // for want of room, it may be
 		return fmt.Errorf("%w: %w", events.ErrLogStopped, err)
 	case errors.Is(err, journal.ErrOverloaded) || errors.Is(err, journal.ErrDiskFull):
 		return fmt.Errorf("%w: %w", events.ErrRefused, err)

@@ -91,9 +91,7 @@ func knownTools(all []agent.Tool) ([]gate.Tool, error) {
 		if err != nil {
 			return nil, fmt.Errorf("tool %q: %w", spec.Name, err)
 		}
-		known = append(known, gate.Tool{
-			Name: spec.Name, Source: events.ToolSource(spec.Source), Definition: definition, Schema: spec.Schema, Isolation: spec.Isolation,
-		})
+		known = append(known, agent.GateTool(t, definition))
 	}
 	return known, nil
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 )
@@ -11,7 +12,31 @@ func (c Config) check() error {
 		return c.Blame("addr", fmt.Errorf("expected a loopback address such as 127.0.0.1:8080, found %s: "+
 			"without auth.users, which is not in this version, agentd listens on loopback only; put a proxy on this machine in front", clip(c.Addr)))
 	}
+	if err := c.checkHeadFile(); err != nil {
+		return err
+	}
 	return c.checkWorkspace()
+}
+
+// checkHeadFile keeps the note of the log's head away from the log: what is put
+// back from a copy, or removed, with the log's folder tells nothing. Nor may
+// tools reach it.
+func (c Config) checkHeadFile() error {
+	if c.HeadFile == "" {
+		return nil
+	}
+	file := resolve(c.HeadFile)
+	switch {
+	case c.Bus == BusMemory:
+		return c.Blame("head-file", errors.New("expected bus: embedded with it, found memory: such a log ends with the process; remove head-file"))
+	case within(file, resolve(c.DataDir)):
+		return c.Blame("head-file", fmt.Errorf("expected a file outside of the data directory, found %s in %s: "+
+			"a copy of the directory that is put back would bring it along; choose another folder, best on another disk", clip(c.HeadFile), clip(c.DataDir)))
+	case within(file, resolve(c.Tools.Workspace)):
+		return c.Blame("head-file", fmt.Errorf("expected a file outside of the workspace, found %s in %s: "+
+			"tools must not reach it; choose another folder", clip(c.HeadFile), clip(c.Tools.Workspace)))
+	}
+	return nil
 }
 
 // checkWorkspace keeps tools away from what governs them. Links are followed, so

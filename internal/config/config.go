@@ -25,6 +25,7 @@ const (
 	FormatText = "text"
 	FormatJSON = "json"
 
+	IsolationAuto = "auto" // tools that start a process run shut off from agentd, or not at all
 	IsolationNone = "none" // tools run as agentd does
 )
 
@@ -44,6 +45,9 @@ type Config struct {
 	// ExportLogMetrics is whether /metrics has the totals that come from the log.
 	// One process of those that share a log has them, or sums would double.
 	ExportLogMetrics bool
+	// HeadFile is where the log's head is noted, outside of data-dir, so that a log
+	// that was put back or cut shows; "" nowhere.
+	HeadFile string
 
 	// File is the absolute path of the file that was read, or "".
 	File string
@@ -64,7 +68,7 @@ type Model struct {
 // Tools says what agents may ask to run.
 type Tools struct {
 	Workspace string   // the folder that file tools cannot leave
-	Isolation string   // IsolationNone
+	Isolation string   // IsolationAuto or IsolationNone
 	Builtin   []string // which of Read, Write, Edit, Bash are offered, in order
 	Custom    []CustomTool
 }
@@ -132,7 +136,7 @@ func defaults(base string) Config {
 		StartWithin: 5 * time.Minute,
 		Tools: Tools{
 			Workspace: filepath.Join(base, "workspace"),
-			Isolation: IsolationNone,
+			Isolation: IsolationAuto,
 			Builtin:   builtinTools(),
 		},
 		Chat: Chat{

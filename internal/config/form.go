@@ -19,6 +19,7 @@ type form struct {
 	Chat           chatForm    `json:"chat"`
 	Auth           *authForm   `json:"auth,omitempty"`
 	LogMetrics     bool        `json:"export-log-metrics"`
+	HeadFile       string      `json:"head-file,omitempty"`
 	Log            logForm     `json:"log"`
 }
 
@@ -94,8 +95,8 @@ func (c Config) form() form {
 				Timeout: short(c.Chat.HITL.Timeout), HeartbeatInterval: short(c.Chat.HITL.HeartbeatInterval),
 			},
 		},
-		LogMetrics: c.ExportLogMetrics,
-		Log:        logForm{Level: strings.ToLower(c.Log.Level.String()), Format: c.Log.Format},
+		LogMetrics: c.ExportLogMetrics, HeadFile: c.HeadFile,
+		Log: logForm{Level: strings.ToLower(c.Log.Level.String()), Format: c.Log.Format},
 	}
 	if c.Chat.HITL.RequiredSet {
 		f.Chat.HITL.RequiredTools = &c.Chat.HITL.RequiredTools

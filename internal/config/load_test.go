@@ -17,7 +17,7 @@ func TestDefaultsRunTheProduct(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, Config{
 		Addr: "127.0.0.1:8080", DataDir: filepath.Join(dir, "data"), Bus: "embedded", StartWithin: 5 * time.Minute,
-		Tools: Tools{Workspace: filepath.Join(dir, "workspace"), Isolation: "none", Builtin: []string{"Read", "Write", "Edit", "Bash"}},
+		Tools: Tools{Workspace: filepath.Join(dir, "workspace"), Isolation: "auto", Builtin: []string{"Read", "Write", "Edit", "Bash"}},
 		Chat: Chat{MaxRounds: 50, MaxToolCalls: 200, MaxResultBytes: 65536, HITL: HITL{
 			Timeout: 3 * time.Minute, HeartbeatInterval: 15 * time.Second,
 		}},
@@ -40,7 +40,7 @@ func TestEveryKey(t *testing.T) {
 	require.Equal(t, Config{
 		Addr: "[::1]:9080", PublicURL: "https://countersign.example.org",
 		AllowedOrigins: []string{"https://chat.example.org", "http://localhost:3000"},
-		DataDir:        filepath.Join(dir, "state"), Bus: "memory", StartWithin: 10 * time.Minute,
+		DataDir:        filepath.Join(dir, "state"), Bus: "embedded", StartWithin: 10 * time.Minute,
 		Models: []Model{
 			{Name: "default", Provider: "openai", BaseURL: "https://api.example.org/v1", Model: "gpt-4o", APIKeyEnv: "OPENAI_API_KEY"},
 			{Name: "demo", Provider: "script", File: filepath.Join(dir, "scenario.yaml")},
@@ -68,7 +68,7 @@ func TestEveryKey(t *testing.T) {
 				Roles: []string{"reviewer", "auditor"}, Groups: []string{"sre"}, Permissions: []string{},
 			},
 		}},
-		Log: Log{Level: slog.LevelDebug, Format: "json"},
+		Log: Log{Level: slog.LevelDebug, Format: "json"}, HeadFile: filepath.Join(filepath.Dir(dir), "elsewhere", "head.json"),
 	}, plain(c))
 }
 
@@ -88,7 +88,7 @@ func TestEverySettingComesFromEnvironmentAndFlags(t *testing.T) {
 	text := map[string]string{
 		"addr": "127.0.0.1:99", "public-url": "https://x.example", "data-dir": "d", "bus": "memory", "start-within": "1m", "chat.system": "s",
 		"chat.max-rounds": "3", "chat.max-tool-calls": "3", "chat.max-result-bytes": "99", "log.level": "error", "log.format": "json",
-		"export-log-metrics": "false",
+		"export-log-metrics": "false", "head-file": "head.json",
 	}
 	for _, s := range settings() {
 		fromEnv, dir, err := load(t, source{env: []string{s.env() + "=" + text[s.key]}})

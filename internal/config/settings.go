@@ -58,6 +58,10 @@ func settings() []setting {
 			c.ExportLogMetrics, err = parseTruth(s)
 			return err
 		}},
+		{key: "head-file", usage: "note the log's head in this `file`, outside of data-dir, against rollback", set: func(c *Config, s, base string) (err error) {
+			c.HeadFile, err = parsePath(s, base)
+			return err
+		}},
 		{key: "chat.system", usage: "the system `prompt`", set: func(c *Config, s, _ string) error {
 			c.Chat.System = s
 			return nil
@@ -89,7 +93,7 @@ func settings() []setting {
 // have.
 func notBuilt() []string {
 	return []string{
-		"auditui", "head-file", "kafka", "retention",
+		"auditui", "kafka", "retention",
 		"skills", "subagents", "tls", "trusted-proxies",
 	}
 }

@@ -14,7 +14,7 @@ func (d decoder) tools(v value) error {
 	return v.read(fields{
 		"workspace": into(&t.Workspace, d.path),
 		"isolation": into(&t.Isolation, func(s string) (string, error) {
-			return parseBuilt(s, []string{IsolationNone}, "auto")
+			return parseOneOf(s, IsolationAuto, IsolationNone)
 		}),
 		"builtin": intoList(&t.Builtin, func(s string) (string, error) {
 			return parseOneOf(s, builtinTools()...)

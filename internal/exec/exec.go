@@ -26,8 +26,10 @@
 //     to bury the command, whoever still holds its pipes.
 //   - On Linux the command dies with agentd.
 //
-// What it does not promise: a process that makes a session of its own (setsid)
-// escapes, and what the command may reach is not restricted.
+// Without a sandbox a process that makes a session of its own (setsid) escapes,
+// and what the command may reach is not restricted. With Command.Sandbox it
+// runs as package isolate says: every process is gone when Run returns, however
+// it daemonised, and also when agentd dies.
 package exec
 
 import (
@@ -37,8 +39,11 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/countersign-dev/countersign/internal/isolate"
 )
 
 var (
@@ -55,6 +60,8 @@ const (
 	StoppedByCancel      = "cancelled"
 	StoppedByShutdown    = "shutdown" // where the cause of ctx says so
 	StoppedByOutputLimit = "output-limit"
+	StoppedByMemory      = isolate.StoppedByMemory // in a sandbox, like the next
+	StoppedByProcesses   = isolate.StoppedByTasks
 )
 
 // The values of a Command that says nothing else.
@@ -93,6 +100,9 @@ type Command struct {
 	// Merge sends standard error where standard output goes, in the order of
 	// writing; Result.Stderr is empty then.
 	Merge bool
+	// Sandbox shuts the command off from agentd; nil runs it with all that
+	// agentd may do. In a sandbox HOME is Dir, and TMPDIR is /tmp.
+	Sandbox *isolate.Sandbox
 }
 
 // Result is how a command ended.
@@ -105,6 +115,9 @@ type Result struct {
 	// StoppedBy says why Run ended the command, or is "" where it ended by
 	// itself.
 	StoppedBy string
+	// Left counts the processes that the command left running and that were
+	// killed when it ended. Only a sandbox counts.
+	Left int
 	// Duration is from just before the start until the command was gone.
 	Duration time.Duration
 }
@@ -164,15 +177,15 @@ func (c Command) withDefaults() Command {
 }
 
 // Environment returns those variables of an environment that a command may
-// see: where programs, home and temporary files are, language and time zone. It
-// never passes on agentd's own settings or anybody's keys. Without a PATH it
-// adds the usual one.
-func Environment(all []string) []string {
+// see: where programs, home and temporary files are, language and time zone,
+// and what more names. It passes on nothing else of agentd's own settings or
+// anybody's keys. Without a PATH it adds the usual one.
+func Environment(all []string, more ...string) []string {
 	kept := []string{}
 	path := false
 	for _, variable := range all {
 		name, _, found := strings.Cut(variable, "=")
-		if !found || !allowed(name) {
+		if !found || !allowed(name) && !slices.Contains(more, name) {
 			continue
 		}
 		path = path || name == "PATH"
@@ -186,7 +199,7 @@ func Environment(all []string) []string {
 
 func allowed(name string) bool {
 	switch name {
-	case "PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TMPDIR":
+	case "PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TERM", "TMPDIR":
 		return true
 	}
 	return strings.HasPrefix(name, "LC_")

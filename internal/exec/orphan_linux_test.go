@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/countersign-dev/countersign/internal/exec"
+	"github.com/countersign-dev/countersign/internal/isolate"
 )
 
 // childEnv makes this test binary an agentd that runs one command.
@@ -36,4 +37,37 @@ func TestCommandsDieWithUs(t *testing.T) {
 	_, err = us.Wait()
 	require.NoError(t, err)
 	require.Eventually(t, func() bool { return dead(pid) }, 5*time.Second, 5*time.Millisecond)
+}
+
+// A sandbox ends with us, also what made itself a daemon.
+func TestSandboxesDieWithUs(t *testing.T) {
+	if dir := os.Getenv(childEnv); dir != "" {
+		sandbox, err := isolate.New(isolate.Probe(t.Context()), isolate.Config{Writable: []string{dir}})
+		require.NoError(t, err)
+		_, err = exec.Run(t.Context(), exec.Command{
+			Argv: []string{"/bin/sh", "-c", "setsid -f sh -c 'while :; do echo x >>beat; sleep 0.01; done'; exec sleep 60"},
+			Dir:  dir, Env: exec.Environment(nil), Timeout: time.Minute, Sandbox: sandbox,
+		})
+		t.Fatalf("the command ended before us: %v", err)
+	}
+	dir := lasting(t)
+	us, err := os.StartProcess(os.Args[0], []string{os.Args[0], "-test.run=^TestSandboxesDieWithUs$"},
+		&os.ProcAttr{Env: []string{childEnv + "=" + dir}})
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return anyIn(t, dir) }, 10*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return size(dir+"/beat") > 0 }, 10*time.Second, 5*time.Millisecond)
+	require.NoError(t, us.Kill())
+	_, err = us.Wait()
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return !anyIn(t, dir) }, 5*time.Second, 5*time.Millisecond)
+	last := size(dir + "/beat")
+	require.Never(t, func() bool { return size(dir+"/beat") != last }, 200*time.Millisecond, 50*time.Millisecond)
+}
+
+func size(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
 }

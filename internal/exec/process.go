@@ -1,12 +1,14 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"syscall"
 	"time"
+
+	"github.com/countersign-dev/countersign/internal/isolate"
 )
 
 // drainTime is how long outputs may stay open after the command itself ended: for
@@ -18,33 +20,29 @@ const drainTime = 250 * time.Millisecond
 // finish returns.
 type process struct {
 	command Command
-	proc    *os.Process
+	running
 	began   time.Time
-	exited  chan struct{} // closed when the command ended; it is not reaped yet
-	outputs []*capture    // standard output, and standard error unless merged
+	outputs []*capture // standard output, and standard error unless merged
 	meter   *meter
-	gone    exit
 }
 
 // start makes the pipes and the process. What it opened is closed if it fails.
 func start(c Command) (*process, error) {
-	p := &process{command: c, exited: make(chan struct{}), meter: newMeter(c.StopOutput)}
+	p := &process{command: c, meter: newMeter(c.StopOutput)}
 	theirs, err := p.plumb()
 	if err == nil {
 		p.began = time.Now()
-		p.proc, err = os.StartProcess(c.Argv[0], c.Argv, &os.ProcAttr{
-			Dir: c.Dir, Env: c.Env, Files: theirs, Sys: attributes(),
-		})
+		if c.Sandbox == nil {
+			p.running, err = startPlain(c, theirs)
+		} else {
+			p.running, err = startSandboxed(c, theirs)
+		}
 	}
 	closeAll(theirs)
 	if err != nil {
 		p.unplumb()
 		return nil, err
 	}
-	go func() {
-		defer close(p.exited)
-		p.gone.await(p.proc)
-	}()
 	return p, nil
 }
 
@@ -80,16 +78,16 @@ func (p *process) input() (*os.File, error) {
 func (p *process) finish(ctx context.Context) (Result, error) {
 	stoppedBy := p.wait(ctx)
 	if stoppedBy != "" {
-		signalSession(p.proc.Pid, syscall.SIGTERM)
-		within(p.command.Grace, p.exited)
+		p.terminate()
+		within(p.command.Grace, p.ended())
 	}
 	// A command that had to be killed has had its time; others may still drain.
-	if closed(p.exited) {
+	if closed(p.ended()) {
 		p.drain()
 	}
 	// The command is not reaped before this, so its id cannot be anybody else's.
-	signalSession(p.proc.Pid, syscall.SIGKILL)
-	<-p.exited
+	p.kill()
+	<-p.ended()
 	p.drain()
 	return p.collect(stoppedBy)
 }
@@ -104,7 +102,7 @@ func (p *process) wait(ctx context.Context) (stoppedBy string) {
 		late = timer.C
 	}
 	select {
-	case <-p.exited:
+	case <-p.ended():
 	case <-late:
 		stoppedBy = StoppedByTimeout
 	case <-p.meter.over:
@@ -112,7 +110,7 @@ func (p *process) wait(ctx context.Context) (stoppedBy string) {
 	case <-ctx.Done():
 		stoppedBy = stopOf(context.Cause(ctx))
 	}
-	if closed(p.exited) {
+	if closed(p.ended()) {
 		return ""
 	}
 	return stoppedBy
@@ -147,19 +145,24 @@ func (p *process) drain() {
 
 // collect reaps the command and takes what was read.
 func (p *process) collect(stoppedBy string) (Result, error) {
-	state, err := p.gone.reap(p.proc)
-	result := Result{StoppedBy: stoppedBy, Duration: time.Since(p.began)}
+	end, err := p.reap()
+	p.drain() // now nobody of a sandbox holds an output
+	result := Result{
+		StoppedBy: cmp.Or(stoppedBy, end.stopped), Duration: time.Since(p.began), ExitCode: end.code, Left: end.left,
+	}
 	streams := p.unplumb()
 	result.Stdout = streams[0]
 	if len(streams) > 1 {
 		result.Stderr = streams[1]
 	}
-	if err != nil {
-		return result, fmt.Errorf("wait for %s: %w", p.command.Argv[0], err)
+	if end.signal != 0 {
+		result.Signal = end.signal.String()
 	}
-	result.ExitCode = state.ExitCode()
-	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		result.Signal = status.Signal().String()
+	switch {
+	case errors.Is(err, isolate.ErrNotStarted):
+		return Result{}, fmt.Errorf("%w: %s in %s: %w", ErrNotStarted, p.command.Argv[0], p.command.Dir, err)
+	case err != nil:
+		return result, fmt.Errorf("wait for %s: %w", p.command.Argv[0], err)
 	}
 	return result, nil
 }

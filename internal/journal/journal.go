@@ -75,6 +75,7 @@ type Journal struct {
 	tree         atomic.Pointer[tree]
 	recent       *recent // what was appended last; empty on a journal open for reading only
 	bell         bell
+	refused      atomic.Pointer[refused] // nil: the last transaction was written
 }
 
 // Head returns where the journal ends. On a journal that is open for reading

@@ -73,6 +73,7 @@ func (j *Journal) openReadOnly(ctx context.Context) error {
 		return err
 	}
 	j.db = db
+	j.disk = &disk{dir: filepath.Dir(j.o.Path), floor: j.o.FreeBytes, free: j.o.free}
 	t, err := j.loadTree(ctx)
 	if err != nil {
 		return errors.Join(err, db.Close())

@@ -74,6 +74,7 @@ func (j *Journal) commit(ctx context.Context, batch []*request) error {
 		}
 		err := j.writer.write(batch)
 		if err == nil {
+			j.refused.Store(nil)
 			j.publish(batch)
 			return nil
 		}
@@ -82,6 +83,7 @@ func (j *Journal) commit(ctx context.Context, batch []*request) error {
 			j.queue.answer(stopped(err), batch...)
 			return err
 		}
+		j.refused.Store(&refused{refusal, time.Now()})
 		j.log.WarnContext(ctx, "the journal cannot be written now", slog.Any("error", err), slog.Int("appends", len(batch)))
 		batch = j.postpone(ctx, refusal, batch, wait)
 	}

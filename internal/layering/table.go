@@ -13,7 +13,8 @@ func Table() []Row {
 
 		// Plumbing that knows nothing of calls and decisions.
 		{Folder: "internal/sqlite"},
-		{Folder: "internal/exec"},
+		{Folder: "internal/isolate"},
+		{Folder: "internal/exec", May: []string{"internal/isolate"}},
 		{Folder: "internal/config"},
 		{Folder: "internal/seats"},
 		{Folder: "internal/instruments"},
@@ -32,7 +33,7 @@ func Table() []Row {
 		// What asks.
 		{Folder: "agent", May: []string{"gate", "internal/instruments"}},
 		{Folder: "models", May: []string{"agent"}},
-		{Folder: "tools", May: []string{"agent", "internal/exec"}},
+		{Folder: "tools", May: []string{"agent", "internal/exec", "internal/isolate"}},
 		{Folder: "internal/generate", May: []string{"internal/journal", "policy", "agent", "tools"}},
 
 		// What shows. The console reaches the gate through an interface of
@@ -42,7 +43,7 @@ func Table() []Row {
 		{Folder: "ui", May: []string{"projections", "internal/auth", "internal/seats", "internal/instruments"}},
 
 		// Log and gate for other people's programs; then the wiring of ours.
-		{Folder: ".", May: []string{"policy", "internal/journal", "internal/bus", "gate"}},
+		{Folder: ".", May: []string{"policy", "internal/journal", "internal/bus", "internal/instruments", "gate"}},
 		{Folder: "cmd", May: []string{Everything}},
 
 		// Tools of the house: in no binary, since nobody above may import them.

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"errors"
+	"strings"
 	"syscall"
 
 	"github.com/mattn/go-sqlite3"
@@ -49,6 +50,20 @@ func IsBusy(err error) bool {
 func IsCorrupt(err error) bool {
 	e, ok := errors.AsType[sqlite3.Error](err)
 	return ok && (e.Code == sqlite3.ErrCorrupt || e.Code == sqlite3.ErrNotADB)
+}
+
+// Is reports whether err comes from SQLite itself.
+func Is(err error) bool {
+	_, ok := errors.AsType[sqlite3.Error](err)
+	return ok
+}
+
+// IsMissing reports whether err says that the database lacks a table or column
+// that a statement names. In one that Migrate has brought to its version that is
+// damage: SQLite could read the page that lists them, and it is nonsense.
+func IsMissing(err error) bool {
+	e, ok := errors.AsType[sqlite3.Error](err)
+	return ok && e.Code == sqlite3.ErrError && strings.HasPrefix(e.Error(), "no such ")
 }
 
 // IsConstraint reports whether err says that a constraint or a trigger refused

@@ -93,6 +93,32 @@ func (c *Conn) QueryRow(query string, args ...any) ([]driver.Value, error) {
 	return row, errors.Join(err, rows.Close())
 }
 
+// Each runs a query and calls f with each row, whose values are f's own until it
+// returns, in the types of QueryRow. f may run other statements.
+func (c *Conn) Each(query string, f func(row []driver.Value) error, args ...any) (err error) {
+	s, err := c.prepare(query)
+	if err != nil {
+		return err
+	}
+	rows, err := s.QueryContext(context.Background(), c.bind(args))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	row := make([]driver.Value, len(rows.Columns()))
+	for {
+		switch err := rows.Next(row); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+		if err := f(row); err != nil {
+			return err
+		}
+	}
+}
+
 func (c *Conn) prepare(query string) (*sqlite3.SQLiteStmt, error) {
 	if s, ok := c.stmts[query]; ok {
 		return s, nil

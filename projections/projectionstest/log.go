@@ -14,11 +14,16 @@ import (
 // Log is a log in memory. It implements projections.Source. Its methods may be
 // called from any goroutine.
 type Log struct {
+	// Policy is the digest of the policy under which stories are written. Unless
+	// a test sets it, the log has no text for it.
+	Policy events.Digest
+
 	tb testing.TB
 
 	mu       sync.Mutex
 	now      time.Time                   // mu; log time of the next record
-	minter   *events.Minter              // mu
+	source   string                      // mu; whose records are written
+	minters  map[string]*events.Minter   // mu; by source
 	entries  []events.Entry              // mu
 	session  []string                    // mu; of each entry
 	ids      []string                    // mu; of each entry's event
@@ -30,9 +35,10 @@ type Log struct {
 // NewLog returns an empty log whose clock stands at 2026-11-30 14:00 UTC.
 func NewLog(tb testing.TB) *Log {
 	l := &Log{
-		tb: tb, now: time.Date(2026, 11, 30, 14, 0, 0, 0, time.UTC), payloads: map[string][]events.Payload{}, more: make(chan struct{}),
+		Policy: Digest("policy"), tb: tb, now: time.Date(2026, 11, 30, 14, 0, 0, 0, time.UTC), more: make(chan struct{}),
+		payloads: map[string][]events.Payload{}, minters: map[string]*events.Minter{},
 	}
-	l.minter = events.NewMinter("agentd/test/boot", func() time.Time { return l.now })
+	l.Source("agentd/test/boot")
 	return l
 }
 
@@ -41,6 +47,18 @@ func (l *Log) Now() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.now
+}
+
+// Source makes what is written from now on that of another program, and returns
+// whose it was.
+func (l *Log) Source(name string) (before string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.minters[name] == nil {
+		l.minters[name] = events.NewMinter(name, func() time.Time { return l.now })
+	}
+	before, l.source = l.source, name
+	return before
 }
 
 // Advance moves the clock.
@@ -79,7 +97,7 @@ func (l *Log) Append(drafts ...events.Draft) []events.Minted {
 func (l *Log) TryAppend(drafts ...events.Draft) ([]events.Minted, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	minted, err := l.minter.Mint(drafts...)
+	minted, err := l.minters[l.source].Mint(drafts...)
 	if err != nil {
 		return nil, err
 	}

@@ -46,7 +46,7 @@ func (l *Log) Run(session, principal, query string) string {
 	actor := Actor(principal, "agent")
 	l.Append(events.Draft{Session: session, Payloads: []events.Payload{p}, Data: &events.RunStarted{
 		RunID: id, Principal: principal, Actor: &actor, Agent: events.Agent{Name: "deploy-bot"}, Query: p.Ref(events.MediaText),
-		Model: "default", ToolsDigest: Digest("tools"), PolicyDigest: Digest("policy"),
+		Model: "default", ToolsDigest: Digest("tools"), PolicyDigest: l.Policy,
 	}})
 	return id
 }
@@ -68,7 +68,7 @@ func (l *Log) Propose(session, run, batch string, index int, tool, arguments str
 		CallKey: events.CallKey{BatchID: batch, Index: index}, RunID: run, CallID: "call-" + tool, Tool: tool,
 		ToolSource: events.SourceBuiltin, ToolDigest: Digest(tool), Arguments: p.Ref(events.MediaJSON),
 		Agent: events.Agent{Name: "deploy-bot", Path: "migrator"}, Model: "default", Principal: "carla", Enforcement: events.Enforced,
-		Effect: effect, Rule: "required-tools", PolicyDigest: Digest("policy"),
+		Effect: effect, Rule: "required-tools", PolicyDigest: l.Policy,
 	}
 	m := l.Append(events.Draft{Session: session, Payloads: []events.Payload{p}, Data: &e})[0]
 	return Call{ToolCall: e, Session: session, Event: m.ID, Digest: m.Digest()}
@@ -79,7 +79,7 @@ func (l *Log) Ask(c Call, change func(*events.ApprovalRequest)) Request {
 	e := events.ApprovalRequest{
 		RequestID: events.NewRequestID(), CallKey: c.CallKey, Tool: c.Tool, Arguments: c.Arguments.CarriedBy(c.Event), Requester: c.Principal,
 		Terms: events.Terms{
-			Rule: "required-tools", PolicyDigest: Digest("policy"), Why: "required-tools names " + c.Tool, Quorum: 1, Approvers: []string{},
+			Rule: "required-tools", PolicyDigest: l.Policy, Why: "required-tools names " + c.Tool, Quorum: 1, Approvers: []string{},
 			Timeout: events.Duration(3 * time.Minute), StartWithin: events.Duration(5 * time.Minute),
 		},
 	}

@@ -123,7 +123,25 @@ CREATE TABLE aside (
 -- json says that its escapes are resolved.
 CREATE TABLE texts (id INTEGER PRIMARY KEY, place INTEGER NOT NULL, kind INTEGER NOT NULL, json INTEGER NOT NULL) STRICT;
 
--- Which grams a text has, by texts.id: see grams.go. The text itself is in the
--- journal alone, and what is found is held against it.
-CREATE VIRTUAL TABLE grams USING fts5(text, detail = 'none', content = '', columnsize = 0,
-    tokenize = 'ascii tokenchars ''!"#$%&''''()*+,-./:;<=>?@[\]^_`{|}~''');
+-- Segments of the search index: how many texts they have, between which ids.
+-- level tells the size, late that the texts came long after their calls.
+CREATE TABLE segments (
+    no       INTEGER PRIMARY KEY,
+    level    INTEGER NOT NULL,
+    late     INTEGER NOT NULL,
+    texts    INTEGER NOT NULL,
+    postings INTEGER NOT NULL,
+    first    INTEGER NOT NULL,
+    last     INTEGER NOT NULL
+) STRICT;
+CREATE INDEX segments_level ON segments (level, late);
+
+-- Which texts of a segment have a gram, and under 0 which texts it has: see
+-- segment.go. The text itself is in the journal alone, and what is found is held
+-- against it.
+CREATE TABLE grams (
+    segment INTEGER NOT NULL,
+    gram    INTEGER NOT NULL,
+    texts   BLOB NOT NULL,
+    PRIMARY KEY (segment, gram)
+) STRICT, WITHOUT ROWID;

@@ -48,9 +48,9 @@ CREATE TABLE streaks (person TEXT PRIMARY KEY, n INTEGER NOT NULL) STRICT, WITHO
 -- The policies under which calls were judged: where the text of each is.
 CREATE TABLE policies (digest TEXT PRIMARY KEY, event TEXT NOT NULL, content TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
--- Calls that the fold did not count: a start or result in their name is of a
--- call that nobody carries.
-CREATE TABLE refused_calls (event TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+-- How many starts of a session the watch does not say hold: those that cannot be
+-- judged again, and those that ran elsewhere.
+CREATE TABLE doubts (session TEXT NOT NULL, finding TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (session, finding)) STRICT, WITHOUT ROWID;
 
 -- Records that show that an invariant broke, each once.
 CREATE TABLE violations (

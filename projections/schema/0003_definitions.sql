@@ -24,3 +24,6 @@ CREATE TABLE processes (
     doc   TEXT NOT NULL           -- the event's data
 ) STRICT;
 CREATE INDEX processes_type ON processes (type, row);
+
+-- Which definitions of tools are accepted: the state of fold.Definitions, JSON.
+CREATE TABLE accepted (one INTEGER PRIMARY KEY CHECK (one = 1), doc TEXT NOT NULL) STRICT;

@@ -12,5 +12,8 @@
 //	visible.String(name)                        // for titles and logs, in one line
 //
 // Shown as ordinary are letters, marks, numbers, punctuation, symbols, space,
-// line feed and tab, and no others.
+// line feed and tab, and no others. A run of white space that is long enough to
+// push what follows it out of sight is shown as its length, with the number of
+// the line that follows; it too can be turned back into its bytes. A line that
+// was cut ends with how much is left out.
 package visible

@@ -111,8 +111,16 @@ func stringLen(s string) int {
 
 // literal makes one token visible, and marks its escapes of hidden code points.
 func literal(s, class string) []Span {
+	if class != "s" && class != "k" {
+		return unescaped(s, class) // its indentation is ours
+	}
+	return marked(s, quotedUnit, func(s string) []Span { return unescaped(s, class) })
+}
+
+// unescaped makes a part of a token visible that begins with no half of an escape.
+func unescaped(s, class string) []Span {
 	var out []Span
-	for _, span := range spans([]byte(s)) {
+	for _, span := range bare([]byte(s)) {
 		span.Class = class
 		if span.Kind != "" || class != "s" && class != "k" || !strings.Contains(span.Text, `\`) {
 			out = append(out, span)

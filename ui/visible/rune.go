@@ -19,6 +19,8 @@ const (
 	Mark      Kind = "stray combining mark"
 	BadByte   Kind = "byte that is not UTF-8"
 	Break     Kind = "line feed or tab" // in a text that is shown in one line
+	Run       Kind = "long run of white space, as its length"
+	Cut       Kind = "not shown here" // the end of a line that was cut
 )
 
 // maxMarks is how many combining marks in a row are ordinary.
@@ -64,7 +66,7 @@ func badByte(b byte) string { return fmt.Sprintf("0x%02X", b) }
 // line feed and tab: different texts give different lines.
 func String(s string) string {
 	var b strings.Builder
-	for _, span := range spans([]byte(s)) {
+	for _, span := range bare([]byte(s)) {
 		if span.Kind != "" {
 			writeBracketed(&b, span)
 			continue

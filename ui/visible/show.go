@@ -12,12 +12,14 @@ func Show(b []byte, head, tail int) Text {
 	t := Part(b, head+tail)
 	t.Lines, t.Report = lines(b), count(b)
 	if t.Whole() {
+		t.Head = numbered(t.Head, 1, t.Lines)
 		return t
 	}
 	// Cut by position, so that both parts are whole code points.
 	front := b[:fit(b, head)]
 	back := b[len(b)-fitEnd(b[len(front):], tail):]
-	t.Head, t.Tail = spans(front), spans(back)
+	t.Head = numbered(spans(front), 1, t.Lines)
+	t.Tail = numbered(spans(back), 1+bytes.Count(b[:len(b)-len(back)], []byte("\n")), t.Lines)
 	t.Left = len(b) - len(front) - len(back)
 	return t
 }
@@ -31,7 +33,7 @@ func Part(b []byte, budget int) Text {
 
 // count reports on a text without making it visible.
 func count(b []byte) Report {
-	var r Report
+	r := Report{Runs: runs(string(b))}
 	walk(b, func(_, _ int, _ rune, kind Kind) bool {
 		if kind != "" {
 			r.Hidden++
@@ -44,27 +46,51 @@ func count(b []byte) Report {
 	return r
 }
 
-// Line makes a text visible in one line of at most limit code points: line
-// feeds and tabs are marks too, and a cut ends with an ellipsis.
+// Line makes a text visible in one line of at most limit code points, where a
+// long run of white space counts as few: line feeds and tabs are marks too, and a
+// cut says at the end how much is left out.
 func Line(s string, limit int) []Span {
-	cut := false
-	n := 0
-	for i := range s {
-		if n++; n > limit {
-			s, cut = s[:i], true
+	const runTakes = 12 // code points of a line
+	var out []Span
+	for s != "" && limit > 0 {
+		start, run := nextRun(s, utf8.UTFMax*limit, plainUnit)
+		n := beginning(s[:start], limit)
+		out = append(out, inLine(s[:n])...)
+		limit -= utf8.RuneCountInString(s[:n])
+		if n < start || limit <= 0 {
+			s = s[n:]
 			break
 		}
+		if run.bytes > 0 {
+			out = append(out, runSpan(s[start:start+run.bytes], run))
+			limit -= runTakes
+		}
+		s = s[start+run.bytes:]
 	}
+	if s != "" {
+		out = append(out, CutOff(len(s)))
+	}
+	return out
+}
+
+// beginning is how many bytes the first so many code points of s take.
+func beginning(s string, most int) int {
+	for i := range s {
+		if most--; most < 0 {
+			return i
+		}
+	}
+	return len(s)
+}
+
+func inLine(s string) []Span {
 	var out []Span
-	for _, span := range spans([]byte(s)) {
+	for _, span := range bare([]byte(s)) {
 		if span.Kind != "" {
 			out = append(out, span)
 			continue
 		}
 		out = append(out, oneLine(span.Text)...)
-	}
-	if cut {
-		out = append(out, Span{Text: "…", Count: 1})
 	}
 	return out
 }
@@ -126,13 +152,18 @@ func escaped(r rune) bool { return r == '"' || r == '\'' || r == '&' || r == '<'
 // fit returns how many bytes of the beginning of b cost about budget. A code
 // point that repeats costs nothing where its name is written once.
 func fit(b []byte, budget int) int {
-	end, last := 0, ""
+	end, last, blanks := 0, "", 0
 	walk(b, func(at, n int, r rune, kind Kind) bool {
 		if budget <= 0 {
 			return false
 		}
-		end = at + n
+		if end = at + n; r == ' ' || r == '\n' || r == '\t' {
+			blanks++
+		} else {
+			blanks = 0
+		}
 		switch raw := string(b[at:end]); {
+		case blanks > longBlank: // of a run, which is written as its length
 		case kind == "":
 			budget -= plainCost(r, n)
 			last = ""

@@ -24,7 +24,7 @@ func NameNotes(name string) []Note {
 	switch {
 	case ascii(name):
 		return nil
-	case report(spans([]byte(name))).Hidden > 0:
+	case report(bare([]byte(name))).Hidden > 0:
 		return []Note{{name, "This name holds characters that cannot be seen.", true}}
 	case norm.NFKC.String(name) != name:
 		return []Note{{name, fmt.Sprintf("This name looks like %q and is another.", norm.NFKC.String(name)), true}}
@@ -75,7 +75,7 @@ func hostNote(h string) (Note, bool) {
 	if ascii(h) {
 		return Note{h, "This host is written in code. It reads " + String(plain) + ".", true}, true
 	}
-	if report(spans([]byte(h))).Hidden > 0 {
+	if report(bare([]byte(h))).Hidden > 0 {
 		return Note{h, "This host holds characters that cannot be seen.", true}, true
 	}
 	return Note{h, "This host is " + String(coded) + ".", false}, true

@@ -7,18 +7,29 @@ import (
 )
 
 // Span is a piece of text. With a Kind it is the name of a code point that is
-// not shown as itself, Count times in a row; without, it is ordinary text.
+// not shown as itself, Count times in a row, or says how much of what is not
+// shown as itself; without, it is ordinary text.
 type Span struct {
-	Text  string
-	Kind  Kind
-	Count int
-	Class string // what the piece is in its language: "k" name, "s" string, "n" number; "" nothing
-	raw   string // the bytes that one of Count stands for
+	Text   string
+	Kind   Kind
+	Count  int
+	Class  string // what the piece is in its language: "k" name, "s" string, "n" number; "" nothing
+	Broken bool   // a run after which a new line begins
+	raw    string // the bytes that one of Count stands for
+	left   int    // bytes that a cut leaves out
+	breaks int    // line feeds within a run
+
+	line, of int // of a run: which line follows it, of how many; 0: not known
 }
 
 // Label is the text of a span with its count.
 func (s Span) Label() string {
-	if s.Kind == "" || s.Count == 1 {
+	switch {
+	case s.Kind == Run && s.line > 0:
+		return fmt.Sprintf("· %s; line %s of %s follows ·", s.Text, thousands(s.line), thousands(s.of))
+	case s.Kind == Run:
+		return "· " + s.Text + " ·"
+	case s.Kind == "" || s.Count == 1:
 		return s.Text
 	}
 	return fmt.Sprintf("%s ×%d", s.Text, s.Count)
@@ -40,6 +51,7 @@ func (t Text) Whole() bool { return t.Left == 0 }
 type Report struct {
 	Hidden     int // code points and bytes that are not shown as themselves
 	Directions int // of these, direction controls
+	Runs       int // long runs of white space, shown as their length
 }
 
 // walk visits the code points of a text, and the bytes that belong to none,
@@ -71,8 +83,13 @@ func walk(b []byte, visit func(at, n int, r rune, kind Kind) bool) {
 	}
 }
 
-// spans makes a text visible.
+// spans makes a text visible, its long runs of white space as their length.
 func spans(b []byte) []Span {
+	return marked(string(b), plainUnit, func(s string) []Span { return bare([]byte(s)) })
+}
+
+// bare makes a text visible, all white space as it is.
+func bare(b []byte) []Span {
 	var out []Span
 	start := 0
 	walk(b, func(at, n int, r rune, kind Kind) bool {
@@ -120,10 +137,38 @@ func Bytes(spans []Span) []byte {
 	return b
 }
 
+// Size is how many bytes of the text spans stand for, with what a cut left out.
+func Size(spans []Span) int {
+	n := 0
+	for _, s := range spans {
+		switch s.Kind {
+		case "":
+			n += len(s.Text)
+		case Cut:
+			n += s.left
+		default:
+			n += s.Count * len(s.raw)
+		}
+	}
+	return n
+}
+
+// CutOff stands at the end of a line for so many bytes that are not in it.
+func CutOff(n int) Span {
+	words := "1 byte"
+	if n != 1 {
+		words = thousands(n) + " bytes"
+	}
+	return Span{Text: "… +" + words, Kind: Cut, Count: 1, left: n}
+}
+
 func report(spans []Span) Report {
 	var r Report
 	for _, s := range spans {
-		if s.Kind == "" {
+		if s.Kind == Run {
+			r.Runs++
+		}
+		if s.Kind == "" || s.Kind == Run || s.Kind == Break || s.Kind == Cut {
 			continue
 		}
 		r.Hidden += s.Count

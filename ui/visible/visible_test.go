@@ -75,7 +75,7 @@ func texts() *rapid.Generator[string] {
 		rapid.String(),
 		rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }),
 		rapid.Map(rapid.SliceOf(rapid.SampledFrom([]string{
-			"a", "\u202e", "\u200b", "\x00", "\u0338", "\u0301", "\"", "\\u202e", "⟦", "⟧", "U+202E", "\n", "\xff", "\U000e0041", "\\",
+			"a", strings.Repeat(" ", 41), "\n\n\n\n", "\r\n \t", "\u202e", "\u200b", "\x00", "\u0338", "\u0301", "\"", "\\u202e", "⟦", "⟧", "U+202E", "\n", "\xff", "\U000e0041", "\\",
 		})), func(s []string) string { return strings.Join(s, "") }),
 	)
 }
@@ -121,7 +121,7 @@ func TestLongTextsHaveHeadAndTailAndSayWhatIsLeft(t *testing.T) {
 }
 
 func TestLine(t *testing.T) {
-	require.Equal(t, "a↵bU+202E…", plain(visible.Line("a\nb\u202ecdef", 4)))
+	require.Equal(t, "a↵bU+202E… +4 bytes", plain(visible.Line("a\nb\u202ecdef", 4)))
 	require.Equal(t, "whole", plain(visible.Line("whole", 5)))
 	require.Equal(t, "ab⟦U+200B⟧⟦U+27E6⟧", visible.String("ab\u200b⟦"))
 }

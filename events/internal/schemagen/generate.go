@@ -21,6 +21,8 @@ const (
 type generator struct {
 	src    source
 	places map[reflect.Type]place // of each struct, where a sample has most of its members
+
+	version int // of the file that is being made
 }
 
 // generate returns the schemas of the package in dir, by file name.
@@ -36,8 +38,10 @@ func generate(dir string) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for _, t := range events.AllTypes() {
 		data := reflect.TypeOf(eventstest.Sample(t).Data).Elem()
-		if err := g.file(files, t, t.Version(), data); err != nil {
-			return nil, err
+		for version := range t.Version() {
+			if err := g.file(files, t, version+1, data); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return files, g.file(files, "envelope", events.EnvelopeSchemaVersion, reflect.TypeFor[events.Envelope]())
@@ -46,6 +50,7 @@ func generate(dir string) (map[string][]byte, error) {
 // file adds the schema of one type.
 func (g *generator) file(files map[string][]byte, t events.Type, version int, data reflect.Type) error {
 	defs := map[string]*schema{}
+	g.version = version
 	s, err := g.object(data, defs)
 	if err != nil {
 		return fmt.Errorf("%s: %w", t, err)
@@ -71,12 +76,16 @@ func (g *generator) object(t reflect.Type, defs map[string]*schema) (*schema, er
 		}
 	}
 	for _, f := range fields {
+		since := since(f.owner, f.name)
+		if since > g.version {
+			continue
+		}
 		is, err := g.member(g.places[t], f, optional, defs)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", t.Name(), err)
 		}
 		s.Properties = append(s.Properties, property{f.name, is})
-		if !f.optional {
+		if !f.optional || since == g.version && since > 1 {
 			s.Required = append(s.Required, f.name)
 		}
 	}

@@ -40,17 +40,10 @@ func fieldsOf(t reflect.Type) []field {
 // members are set.
 func (g *generator) locate() error {
 	for _, t := range events.AllTypes() {
-		data := eventstest.Sample(t).Data
-		b, err := json.Marshal(data)
-		if err != nil {
-			return err
-		}
-		ask := func(doc []byte) bool {
-			_, err := events.DecodeData(t, t.Version(), doc)
-			return err == nil
-		}
-		if err := g.visit(place{sample: b, ask: ask}, reflect.TypeOf(data).Elem()); err != nil {
-			return err
+		for version := range t.Version() {
+			if err := g.locateIn(t, version+1); err != nil {
+				return err
+			}
 		}
 	}
 	minted, err := events.NewMinter("agentd/node-1/boot-1", eventstest.Now).Mint(eventstest.Sample(events.TypeToolCall))
@@ -63,6 +56,20 @@ func (g *generator) locate() error {
 	}
 	g.places[reflect.TypeFor[events.Envelope]()] = place{sample: minted[0].Envelope, ask: ask}
 	return nil
+}
+
+// locateIn visits the sample of a version of a type.
+func (g *generator) locateIn(t events.Type, version int) error {
+	data := eventstest.SampleOf(t, version).Data
+	b, err := json.Marshal(data)
+	if err != nil {
+		return err
+	}
+	ask := func(doc []byte) bool {
+		_, err := events.DecodeData(t, version, doc)
+		return err == nil
+	}
+	return g.visit(place{sample: b, ask: ask}, reflect.TypeOf(data).Elem())
 }
 
 // visit offers a place for a struct, and the places in it for those that it is

@@ -13,9 +13,11 @@ import (
 	"syscall"
 
 	"github.com/countersign-dev/countersign/internal/bench"
+	"github.com/countersign-dev/countersign/internal/isolate"
 )
 
 func main() {
+	isolate.Stage() // part isolation starts this program as a tool's init
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, os.Args[1:], os.Stdout)
 	stop()

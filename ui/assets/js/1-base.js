@@ -27,8 +27,9 @@ function tick() {
     put(e, rest > 0 ? left(rest) : "over");
     e.classList.toggle("soon", rest < 60000);
   }
-  for (const e of all("svg[data-to]")) {
-    const from = Date.parse(e.dataset.from), to = Date.parse(e.dataset.to);
+  for (const e of all(".card:has([data-deadline]) .bar")) {
+    const card = e.closest(".card");
+    const from = Date.parse(one("time", card).dateTime), to = Date.parse(one("[data-deadline]", card).dataset.deadline);
     const part = Math.min(100, Math.max(0, (100 * (to - now())) / (to - from)));
     one("rect", e).setAttribute("width", part.toFixed(1));
     e.classList.toggle("soon", to - now() < 60000);

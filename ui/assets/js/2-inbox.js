@@ -57,10 +57,7 @@ function endSlot(slot) {
     pick.disabled = true;
   }
   // Its clocks stop, and keep their room.
-  for (const e of all("[data-deadline], svg[data-to]", card)) {
-    delete e.dataset.deadline;
-    delete e.dataset.to;
-  }
+  for (const e of all("[data-deadline]", card)) delete e.dataset.deadline;
 }
 // tidyQueue offers to clear up: new cards to look at, ended ones to take away.
 function tidyQueue() {

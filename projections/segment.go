@@ -1,0 +1,111 @@
+package projections
+
+import (
+	"encoding/binary"
+
+	"github.com/countersign-dev/countersign/internal/sqlite"
+)
+
+// The search index is a list of segments, each of which tells for some texts
+// which of them have a gram: see grams.go. A text is in one segment with all its
+// grams. A segment is written once; small ones are merged into larger ones, so
+// that there are few (see merge.go). Texts have numbers in a segment, in the
+// order in which they came.
+
+// idsOfTexts stands in the place of a gram, with which texts the segment has: no
+// gram has this key.
+const idsOfTexts = 0
+
+// segment is a finished part of the search index on its way into the file.
+type segment struct {
+	segmentLine
+
+	grams []gramEnd // by gram
+	bytes []byte    // what is stored of them, one after the other
+}
+
+// segmentLine is a row of table segments.
+type segmentLine struct {
+	late        bool // its texts came long after their calls
+	texts       int
+	postings    int   // its size: of each text one more than its grams
+	first, last int64 // the least and greatest id of its texts
+}
+
+// gramEnd is a gram, and where what is stored of it ends in segment.bytes.
+type gramEnd struct {
+	gram int64
+	end  int
+}
+
+// levels are sizes of segments, each eight times the one before, in postings.
+// Those of the last level are not merged any more.
+const (
+	leastLevel  = 4 << 10
+	lastLevel   = 4
+	mergeAtOnce = 8
+)
+
+func (l segmentLine) level() (level int) {
+	for size := leastLevel; level < lastLevel && l.postings >= size; size *= mergeAtOnce {
+		level++
+	}
+	return level
+}
+
+// insert stores the row of a segment, and returns its number.
+func (l segmentLine) insert(conn *sqlite.Conn) (no int64, err error) {
+	return conn.Insert("INSERT INTO segments (level, late, texts, postings, first, last) VALUES (?, ?, ?, ?, ?, ?)",
+		int64(l.level()), stored(l.late), int64(l.texts), int64(l.postings), l.first, l.last)
+}
+
+// putGram stores which texts of a segment have a gram.
+func putGram(conn *sqlite.Conn, no, gram int64, texts []byte) error {
+	return conn.Exec("INSERT INTO grams (segment, gram, texts) VALUES (?, ?, ?)", no, gram, texts)
+}
+
+func (s *segment) write(conn *sqlite.Conn) error {
+	no, err := s.insert(conn)
+	if err != nil {
+		return err
+	}
+	at := 0
+	for _, g := range s.grams {
+		if err := putGram(conn, no, g.gram, s.bytes[at:g.end]); err != nil {
+			return err
+		}
+		at = g.end
+	}
+	return nil
+}
+
+// textIDs tells which texts a segment has, in the order of their numbers: each
+// by the difference to the one before, twice, and one more where it is long.
+type textIDs struct {
+	bytes []byte
+	last  int64
+}
+
+func (t *textIDs) add(id int64, long bool) {
+	n := (id - t.last) << 1
+	if long {
+		n |= 1
+	}
+	t.bytes, t.last = binary.AppendVarint(t.bytes, n), id
+}
+
+// eachText calls f with the texts of a segment, in order, until it returns
+// false.
+func eachText(stored []byte, f func(id int64, long bool) bool) error {
+	for id := int64(0); len(stored) > 0; {
+		n, size := binary.Varint(stored)
+		if size <= 0 {
+			return errPostings
+		}
+		id, stored = id+n>>1, stored[size:]
+		if !f(id, n&1 != 0) {
+			break
+		}
+	}
+	return nil
+}
