@@ -36,6 +36,11 @@ func lapses(s *fold.Session, q *fold.Request) bool {
 	return q.State == fold.Approved && !q.Revoked && c.Open() && c.Start == nil && c.Lost == ""
 }
 
+// overdue reports whether an approval's time is over by our clock. mu is held.
+func (g *Gate) overdue(q *fold.Request) bool {
+	return q.State == fold.Approved && !q.Revoked && g.left(q.StartBy().UnixMicro()) < 0
+}
+
 // lapse ends approvals whose time is over.
 func (g *Gate) lapse(ctx context.Context) error { return g.attend(ctx, g.lapses, g.endLapsed) }
 

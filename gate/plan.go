@@ -45,6 +45,8 @@ func (g *Gate) next(s *fold.Session, c *fold.Call, ran bool) (plan, bool) {
 		return p, true
 	case permitted(c) && g.holds(s, c):
 		return p, false
+	case c.Request != nil && g.overdue(c.Request):
+		return p, false // lapse ends it; a start would come too late
 	case c.Request != nil:
 		return decidedPlan(p, c.Request)
 	case c.Effect == events.EffectAllow:

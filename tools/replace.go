@@ -28,10 +28,13 @@ var errUnsupported = errors.New("not supported by the file system")
 // rename leaves the old file whole, and perhaps a hidden file beside it.
 func (t *target) replace(content []byte) error {
 	fresh := ".countersign-" + rand.Text()
-	mine, err := t.write(fresh, content)
+	f, err := t.write(fresh, content)
 	kept := false
 	if err == nil {
-		kept, err = t.put(fresh, mine)
+		kept, err = t.put(fresh, f)
+	}
+	if f != nil {
+		_ = f.Close() // it was synced; until here nobody else's file can have its inode
 	}
 	if err != nil {
 		if !kept {
@@ -50,21 +53,20 @@ func (t *target) forget(fresh string) error {
 	return nil
 }
 
-// write makes a new file with the owner and the mode of the old.
-func (t *target) write(fresh string, content []byte) (fs.FileInfo, error) {
+// write makes a new file with the owner and the mode of the old. It is synced,
+// and stays open.
+func (t *target) write(fresh string, content []byte) (*os.File, error) {
 	f, err := t.folder.OpenFile(fresh, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return nil, err
 	}
 	_, err = f.Write(content)
-	err = errors.Join(err, t.keepOwnerAndMode(f), f.Sync())
-	info, err2 := f.Stat()
-	return info, errors.Join(err, err2, f.Close())
+	return f, errors.Join(err, t.keepOwnerAndMode(f), f.Sync())
 }
 
 // put gives the fresh file the target's name. kept: under the fresh name is now
 // what somebody else made, which must not be removed.
-func (t *target) put(fresh string, mine fs.FileInfo) (kept bool, err error) {
+func (t *target) put(fresh string, mine *os.File) (kept bool, err error) {
 	switch {
 	case t.old == nil && t.bound:
 		err = renameNew(t.folder, fresh, t.name)
@@ -84,7 +86,7 @@ func (t *target) put(fresh string, mine fs.FileInfo) (kept bool, err error) {
 
 // exchange makes the two files change places, and back if the old one is not
 // what it was.
-func (t *target) exchange(fresh string, mine fs.FileInfo) (kept bool, err error) {
+func (t *target) exchange(fresh string, mine *os.File) (kept bool, err error) {
 	if err := exchange(t.folder, fresh, t.name); err != nil {
 		return false, err
 	}
@@ -92,12 +94,40 @@ func (t *target) exchange(fresh string, mine fs.FileInfo) (kept bool, err error)
 		_ = t.forget(fresh) // what is written is written
 		return false, nil
 	}
-	err = exchange(t.folder, fresh, t.name)
-	back, err2 := t.folder.Lstat(fresh)
-	if err != nil || err2 != nil || !os.SameFile(back, mine) {
-		return true, fmt.Errorf("%w: somebody else changes it at the same time; it may be the new one, and what was there may be called %s now", ErrRefused, fresh)
+	placed, err := mine.Stat()
+	if err == nil && t.giveBack(fresh, placed) {
+		return false, agent.ErrStale
 	}
-	return false, agent.ErrStale
+	return true, fmt.Errorf("%w: somebody else changes it at the same time; it may be the new one, and what was there may be called %s now", ErrRefused, fresh)
+}
+
+// giveBack puts what somebody else made back in its place, where placed was put
+// instead. Whoever replaced that meanwhile made what is newest: then that is put
+// back, and what it replaced can go.
+func (t *target) giveBack(fresh string, placed fs.FileInfo) (done bool) {
+	for range 100 {
+		theirs, err := t.folder.Lstat(fresh)
+		if err != nil {
+			return false
+		}
+		err = exchange(t.folder, fresh, t.name)
+		if errors.Is(err, fs.ErrNotExist) { // it was moved away, or removed
+			if err = renameNew(t.folder, fresh, t.name); err == nil {
+				return true
+			} else if errors.Is(err, fs.ErrExist) {
+				continue
+			}
+		}
+		back, err2 := t.folder.Lstat(fresh)
+		switch {
+		case err != nil || err2 != nil:
+			return false
+		case os.SameFile(back, placed):
+			return true
+		}
+		placed = theirs
+	}
+	return false
 }
 
 // putUnguarded looks once more and renames, where the file system can do no

@@ -42,8 +42,9 @@ func TestPuttingAFileWithoutAnExchange(t *testing.T) {
 			defer target.close()
 			_, err = target.read(maxTarget)
 			require.NoError(t, err)
-			_, err = target.write("fresh", []byte("new"))
+			f, err := target.write("fresh", []byte("new"))
 			require.NoError(t, err)
+			require.NoError(t, f.Close())
 			require.NoError(t, c.moves(path))
 
 			err = target.putUnguarded("fresh")
