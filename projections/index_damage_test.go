@@ -13,12 +13,10 @@ func TestASearchReportsADamagedIndex(t *testing.T) {
 	l := busyLog(t, 40)
 	for name, spoil := range map[string]func(t *testing.T, path string){
 		"a page": func(t *testing.T, path string) { flip(t, path, "grams") },
-		"a set": func(t *testing.T, path string) {
-			run(t, path, "UPDATE grams SET texts = zeroblob(99999) WHERE gram <> 0")
-		},
-		"texts":  func(t *testing.T, path string) { run(t, path, "UPDATE grams SET texts = x'80' WHERE gram = 0") },
-		"fewer":  func(t *testing.T, path string) { run(t, path, "UPDATE grams SET texts = x'02' WHERE gram = 0") },
+		"a set":  func(t *testing.T, path string) { run(t, path, "UPDATE grams SET page = x'80'") },
+		"fewer":  func(t *testing.T, path string) { run(t, path, "UPDATE segments SET texts = texts + 1") },
 		"counts": func(t *testing.T, path string) { run(t, path, "UPDATE segments SET texts = 0") },
+		"gone":   func(t *testing.T, path string) { run(t, path, "DELETE FROM grams") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			path, want := made(t, l)

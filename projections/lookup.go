@@ -18,13 +18,13 @@ func (v *Views) textsWith(ctx context.Context, t term, first, last int64) ([]int
 	_, err := list(ctx, v.db, func(scan func(...any) error) (none struct{}, err error) {
 		var no, gram int64
 		var n int
-		var texts sql.RawBytes
-		if err := scan(&no, &n, &gram, &texts); err != nil {
+		var page sql.RawBytes
+		if err := scan(&no, &n, &gram, &page); err != nil {
 			return none, err
 		}
-		return none, l.take(no, n, gram, texts)
-	}, `SELECT s.no, s.texts, g.gram, g.texts FROM segments s CROSS JOIN json_each(?) k
-		CROSS JOIN grams g ON g.segment = s.no AND g.gram = k.value WHERE s.first <= ? AND s.last >= ? ORDER BY s.no`,
+		return none, l.take(no, n, gram, page)
+	}, `SELECT s.no, s.texts, k.value, (SELECT page FROM grams WHERE segment = s.no AND gram <= k.value ORDER BY gram DESC LIMIT 1)
+		FROM segments s CROSS JOIN json_each(?) k WHERE s.first <= ? AND s.last >= ? ORDER BY s.no`,
 		keysOf(append(all, long...)), l.last, l.first)
 	if err == nil {
 		if err = l.finish(); err != nil {
@@ -59,8 +59,8 @@ type lookup struct {
 	room           textSet
 }
 
-// take takes what is stored of a gram in a segment of n texts.
-func (l *lookup) take(no int64, n int, gram int64, texts []byte) error {
+// take takes the page of a segment of n texts in which a gram would be.
+func (l *lookup) take(no int64, n int, gram int64, page []byte) error {
 	if no != l.no {
 		if err := l.finish(); err != nil {
 			return err
@@ -71,7 +71,10 @@ func (l *lookup) take(no int64, n int, gram int64, texts []byte) error {
 		l.no, l.n, l.seen, l.seenLong = no, n, 0, 0
 		l.has, l.hasLong, l.texts = l.has.fill(n), l.hasLong.fill(n), l.texts[:0]
 	}
+	texts, err := find(page, gram)
 	switch {
+	case err != nil || texts == nil:
+		return err
 	case gram == idsOfTexts:
 		l.texts = append(l.texts, texts...)
 	case gram < 0:
@@ -86,7 +89,12 @@ func (l *lookup) take(no int64, n int, gram int64, texts []byte) error {
 
 // finish notes the texts of a segment that have all grams.
 func (l *lookup) finish() error {
-	if l.no == 0 || l.seen < l.all {
+	switch {
+	case l.no == 0:
+		return nil
+	case len(l.texts) == 0:
+		return errPostings
+	case l.seen < l.all:
 		return nil
 	}
 	if l.seenLong < l.long {

@@ -4,8 +4,6 @@ import (
 	"database/sql/driver"
 	"encoding/binary"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/countersign-dev/countersign/internal/sqlite"
 )
@@ -26,97 +24,43 @@ func mergeAll(conn *sqlite.Conn) error {
 
 func mergeLevel(conn *sqlite.Conn, level int, late bool) error {
 	for {
-		nos, err := segmentsOf(conn, level, late)
-		if err != nil || len(nos) < mergeAtOnce {
+		segments, err := segmentsOf(conn, level, late)
+		if err != nil || len(segments) < mergeAtOnce {
 			return err
 		}
-		if err := merge(conn, nos); err != nil {
+		if err := merge(conn, segments); err != nil {
 			return err
 		}
 	}
-}
-
-func segmentsOf(conn *sqlite.Conn, level int, late bool) (nos []int64, err error) {
-	err = conn.Each("SELECT no FROM segments WHERE level = ? AND late = ? ORDER BY no LIMIT ?", func(row []driver.Value) error {
-		var no int64
-		err := integers(row, &no)
-		nos = append(nos, no)
-		return err
-	}, int64(level), stored(late), int64(mostMerged))
-	return nos, err
 }
 
 // mostMerged bounds a merge: only a rebuild finds more.
 const mostMerged = 64
 
-// merge puts segments into one: the texts of each get numbers behind those of the
-// segment before.
-func merge(conn *sqlite.Conn, nos []int64) error {
-	m := merging{conn: conn, begins: map[int64]int{}, sizes: map[int64]int{}}
-	which := idList(nos)
-	if err := conn.Each("SELECT no, texts, first, last, postings, late FROM segments WHERE no IN (SELECT value FROM json_each(?)) ORDER BY no",
-		m.line, which); err != nil {
-		return err
-	}
-	var err error
-	if m.no, err = m.into.insert(conn); err != nil {
-		return err
-	}
-	// To sort, SQLite reads all before it gives the first: what is inserted
-	// meanwhile does not come up.
-	err = conn.Each("SELECT gram, segment, texts FROM grams WHERE segment IN (SELECT value FROM json_each(?)) ORDER BY gram, segment",
-		m.gram, which)
-	if err == nil {
-		err = m.put()
-	}
-	if err == nil {
-		err = conn.Exec("DELETE FROM grams WHERE segment IN (SELECT value FROM json_each(?))", which)
-	}
-	if err == nil {
-		err = conn.Exec("DELETE FROM segments WHERE no IN (SELECT value FROM json_each(?))", which)
-	}
-	return err
+// storedSegment is a segment in the file, as a merge goes along its grams.
+type storedSegment struct {
+	segmentLine
+
+	conn  *sqlite.Conn
+	no    int64
+	begin int   // the number that its first text gets in the new segment
+	page  int64 // the first gram of the page of now
+
+	pageReader
+	more bool // there is a gram
 }
 
-// idList is a list of numbers for a query.
-func idList(nos []int64) string {
-	all := make([]string, 0, len(nos))
-	for _, no := range nos {
-		all = append(all, strconv.FormatInt(no, 10))
-	}
-	return "[" + strings.Join(all, ",") + "]"
-}
-
-// merging is a merge under way.
-type merging struct {
-	conn   *sqlite.Conn
-	begins map[int64]int // by segment, the number of its first text in the new one
-	sizes  map[int64]int // and how many it has
-	into   segmentLine
-	no     int64 // of the new one
-
-	now  int64 // the gram of now
-	some bool  // there is one
-	ids  textIDs
-	gaps []byte
-	next int // one more than the last number in gaps
-	out  []byte
-}
-
-// line takes the row of a segment that is merged.
-func (m *merging) line(row []driver.Value) error {
-	var no, texts, first, last, postings, late int64
-	if err := integers(row, &no, &texts, &first, &last, &postings, &late); err != nil {
-		return err
-	}
-	if len(m.sizes) == 0 {
-		m.into.first, m.into.last = first, last
-	}
-	m.begins[no], m.sizes[no] = m.into.texts, int(texts)
-	m.into.texts += int(texts)
-	m.into.first, m.into.last = min(m.into.first, first), max(m.into.last, last)
-	m.into.postings, m.into.late = m.into.postings+int(postings), late != 0
-	return nil
+func segmentsOf(conn *sqlite.Conn, level int, late bool) (all []*storedSegment, err error) {
+	err = conn.Each(`SELECT no, texts, postings, first, last FROM segments WHERE level = ? AND late = ? ORDER BY no LIMIT ?`,
+		func(row []driver.Value) error {
+			s := &storedSegment{conn: conn, segmentLine: segmentLine{late: late}}
+			var texts, postings int64
+			err := integers(row, &s.no, &texts, &postings, &s.first, &s.last)
+			s.texts, s.postings = int(texts), int(postings)
+			all = append(all, s)
+			return err
+		}, int64(level), stored(late), int64(mostMerged))
+	return all, err
 }
 
 // integers reads columns that must be whole numbers.
@@ -130,42 +74,134 @@ func integers(row []driver.Value, into ...*int64) error {
 	return nil
 }
 
-// gram takes what one of the segments has of a gram.
-func (m *merging) gram(row []driver.Value) error {
-	var gram, segment int64
-	if err := integers(row, &gram, &segment); err != nil {
+// start goes to the first gram.
+func (s *storedSegment) start() error {
+	return s.turn("SELECT gram, page FROM grams WHERE segment = ? ORDER BY gram LIMIT 1", s.no)
+}
+
+// next goes on to the next gram.
+func (s *storedSegment) next() (err error) {
+	last := s.gram
+	if s.more, err = s.pageReader.next(); s.more || err != nil {
 		return err
 	}
-	texts, ok := row[2].([]byte)
-	if !ok {
+	err = s.turn("SELECT gram, page FROM grams WHERE segment = ? AND gram > ? ORDER BY gram LIMIT 1", s.no, s.page)
+	if err == nil && s.more && s.gram <= last {
+		err = errPostings
+	}
+	return err
+}
+
+// turn goes to the begin of a page.
+func (s *storedSegment) turn(query string, args ...any) error {
+	row, err := s.conn.QueryRow(query, args...)
+	if err != nil || row == nil {
+		return err
+	}
+	page, ok := row[1].([]byte)
+	if err := integers(row, &s.page); err != nil || !ok {
 		return errPostings
 	}
-	if m.some && gram != m.now {
-		if err := m.put(); err != nil {
+	s.pageReader = pageReader{page: page}
+	if s.more, err = s.pageReader.next(); err == nil && (!s.more || s.gram != s.page) {
+		err = errPostings
+	}
+	return err
+}
+
+// merge puts segments into one: the texts of each get numbers behind those of the
+// segment before.
+func merge(conn *sqlite.Conn, segments []*storedSegment) error {
+	into := segment{segmentLine: segmentLine{late: segments[0].late, first: segments[0].first, last: segments[0].last}}
+	for _, s := range segments {
+		s.begin = into.texts
+		into.texts, into.postings = into.texts+s.texts, into.postings+s.postings
+		into.first, into.last = min(into.first, s.first), max(into.last, s.last)
+		if err := s.start(); err != nil {
 			return err
 		}
 	}
-	m.now, m.some = gram, true
-	if gram == idsOfTexts {
-		return eachText(texts, func(id int64, long bool) bool {
-			m.ids.add(id, long)
-			return true
-		})
+	if err := into.fill(segments); err != nil {
+		return err
 	}
-	begin := m.begins[segment]
-	return eachOf(texts, m.sizes[segment], func(i int) {
-		m.gaps = binary.AppendUvarint(m.gaps, uint64(begin+i-m.next)) //nolint:gosec // they ascend
-		m.next = begin + i + 1
-	})
+	for _, s := range segments {
+		for _, query := range []string{"DELETE FROM grams WHERE segment = ?", "DELETE FROM segments WHERE no = ?"} {
+			if err := conn.Exec(query, s.no); err != nil {
+				return err
+			}
+		}
+	}
+	return into.write(conn)
 }
 
-// put stores the gram of now.
-func (m *merging) put() error {
-	if m.now == idsOfTexts {
-		m.out = append(m.out[:0], m.ids.bytes...)
-	} else {
-		m.out = appendSet(m.out[:0], m.gaps, m.into.texts)
+// fill takes all grams of segments, in order.
+func (into *segment) fill(segments []*storedSegment) error {
+	var gaps []byte          // a room
+	var all []*storedSegment // those that have the least gram of what is left
+	for {
+		all = all[:0]
+		for _, s := range segments {
+			switch {
+			case !s.more || len(all) > 0 && s.gram > all[0].gram:
+			case len(all) > 0 && s.gram == all[0].gram:
+				all = append(all, s)
+			default:
+				all = append(all[:0], s)
+			}
+		}
+		if len(all) == 0 {
+			return nil
+		}
+		var err error
+		if all[0].gram == idsOfTexts {
+			err = into.takeIDs(all)
+		} else {
+			gaps, err = into.takeSets(all, gaps[:0])
+		}
+		if err != nil {
+			return err
+		}
+		for _, s := range all {
+			if err := s.next(); err != nil {
+				return err
+			}
+		}
 	}
-	m.gaps, m.next = m.gaps[:0], 0
-	return putGram(m.conn, m.no, m.now, m.out)
+}
+
+// takeIDs takes which texts segments have.
+func (into *segment) takeIDs(all []*storedSegment) error {
+	var ids textIDs
+	n := 0
+	for _, s := range all {
+		err := eachText(s.stored, func(id int64, long bool) bool {
+			ids.add(id, long)
+			n++
+			return true
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if n != into.texts {
+		return errPostings
+	}
+	into.addIDs(ids.bytes)
+	return nil
+}
+
+// takeSets takes which texts of segments have a gram.
+func (into *segment) takeSets(all []*storedSegment, gaps []byte) ([]byte, error) {
+	next := 0
+	for _, s := range all {
+		err := eachOf(s.stored, s.texts, func(i int) {
+			gaps = binary.AppendUvarint(gaps, uint64(s.begin+i-next)) //nolint:gosec // they ascend
+			next = s.begin + i + 1
+		})
+		if err != nil {
+			return gaps, err
+		}
+	}
+	into.addSet(all[0].gram, gaps, into.texts)
+	return gaps, nil
 }

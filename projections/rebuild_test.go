@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -59,36 +60,17 @@ func dump(t *testing.T, path string) string {
 		require.NoError(t, err)
 		dumpRows(t, &b, table, rows)
 	}
-	rows, err := db.Write.QueryContext(t.Context(), "SELECT s.no, s.texts, g.gram, g.texts FROM segments s JOIN grams g ON g.segment = s.no ORDER BY s.no, g.gram = 0 DESC")
-	require.NoError(t, err)
-	dumpGrams(t, &b, rows)
+	dumpGrams(t, &b, db)
 	return b.String()
 }
 
-// dumpGrams writes which texts have a gram, in whatever segment that is noted.
-func dumpGrams(t *testing.T, b *strings.Builder, rows *sql.Rows) {
+// dumpGrams writes which grams a text has, in whatever segment that is noted.
+func dumpGrams(t *testing.T, b *strings.Builder, db *sqlite.DB) {
 	t.Helper()
-	defer rows.Close()
-	var lines []string
-	var ids []int64
-	for rows.Next() {
-		var no, gram int64
-		var n int
-		var stored []byte
-		require.NoError(t, rows.Scan(&no, &n, &gram, &stored))
-		if gram == 0 {
-			ids = projections.TextsOf(t, stored)
-			require.Len(t, ids, n)
-			continue
-		}
-		for _, i := range projections.NumbersOf(t, stored, n) {
-			lines = append(lines, fmt.Sprintf("grams %x in %d\n", gram, ids[i]))
-		}
+	texts := projections.GramsByText(t, db)
+	for _, id := range slices.Sorted(maps.Keys(texts)) {
+		fmt.Fprintf(b, "grams of %d: %x\n", id, texts[id])
 	}
-	require.NoError(t, rows.Err())
-	slices.Sort(lines)
-	require.Equal(t, lines, slices.Compact(slices.Clone(lines)))
-	b.WriteString(strings.Join(lines, ""))
 }
 
 // tables are the names of the tables whose rows follow from the log, but those

@@ -19,9 +19,7 @@ const idsOfTexts = 0
 // segment is a finished part of the search index on its way into the file.
 type segment struct {
 	segmentLine
-
-	grams []gramEnd // by gram
-	bytes []byte    // what is stored of them, one after the other
+	gramPages
 }
 
 // segmentLine is a row of table segments.
@@ -30,12 +28,6 @@ type segmentLine struct {
 	texts       int
 	postings    int   // its size: of each text one more than its grams
 	first, last int64 // the least and greatest id of its texts
-}
-
-// gramEnd is a gram, and where what is stored of it ends in segment.bytes.
-type gramEnd struct {
-	gram int64
-	end  int
 }
 
 // levels are sizes of segments, each eight times the one before, in postings.
@@ -59,24 +51,12 @@ func (l segmentLine) insert(conn *sqlite.Conn) (no int64, err error) {
 		int64(l.level()), stored(l.late), int64(l.texts), int64(l.postings), l.first, l.last)
 }
 
-// putGram stores which texts of a segment have a gram.
-func putGram(conn *sqlite.Conn, no, gram int64, texts []byte) error {
-	return conn.Exec("INSERT INTO grams (segment, gram, texts) VALUES (?, ?, ?)", no, gram, texts)
-}
-
 func (s *segment) write(conn *sqlite.Conn) error {
 	no, err := s.insert(conn)
 	if err != nil {
 		return err
 	}
-	at := 0
-	for _, g := range s.grams {
-		if err := putGram(conn, no, g.gram, s.bytes[at:g.end]); err != nil {
-			return err
-		}
-		at = g.end
-	}
-	return nil
+	return s.gramPages.write(conn, no)
 }
 
 // textIDs tells which texts a segment has, in the order of their numbers: each

@@ -1,7 +1,6 @@
 package projections
 
 import (
-	"database/sql/driver"
 	"slices"
 	"strings"
 	"testing"
@@ -36,7 +35,7 @@ func TestTheIndexHasTheGramsOfEachText(t *testing.T) {
 			}
 		}
 		writeIndex(t, db, &index)
-		require.Equal(t, want, stands(t, db))
+		require.Equal(t, want, GramsByText(t, db))
 		var segments int
 		require.NoError(t, db.Read.QueryRowContext(t.Context(), "SELECT count(*) FROM segments").Scan(&segments))
 		require.LessOrEqual(t, segments, 2*(lastLevel+1)*(mergeAtOnce-1))
@@ -59,36 +58,6 @@ func gramsOf(t indexed) (grams []uint64) {
 	return slices.Compact(grams)
 }
 
-// stands is what stands in the index, by text.
-func stands(t *testing.T, db *sqlite.DB) map[int64][]uint64 {
-	t.Helper()
-	found, of := map[int64][]uint64{}, map[int64][]int64{}
-	require.NoError(t, db.Raw(t.Context(), func(conn *sqlite.Conn) error {
-		return conn.Each("SELECT s.no, s.texts, g.gram, g.texts FROM segments s JOIN grams g ON g.segment = s.no ORDER BY g.gram <> 0", func(row []driver.Value) error {
-			var no, n, gram int64
-			require.NoError(t, integers(row, &no, &n, &gram))
-			stored, _ := row[3].([]byte)
-			if gram == idsOfTexts {
-				of[no] = TextsOf(t, stored)
-				for _, id := range of[no] {
-					require.NotContains(t, found, id, "it is in two segments")
-					found[id] = nil
-				}
-				return nil
-			}
-			for _, i := range NumbersOf(t, stored, int(n)) {
-				id := of[no][i]
-				found[id] = append(found[id], uint64(gram))
-			}
-			return nil
-		})
-	}))
-	for _, grams := range found {
-		slices.Sort(grams)
-	}
-	return found
-}
-
 // Segments keep the size of what is full, and levels follow from sizes.
 func TestLevelsOfSegments(t *testing.T) {
 	for postings, level := range map[int]int{
@@ -101,18 +70,25 @@ func TestLevelsOfSegments(t *testing.T) {
 // Segments that hold nonsense are not merged: the file is damaged.
 func TestSegmentsThatAreDamagedAreNotMerged(t *testing.T) {
 	for name, spoil := range map[string]string{
-		"a set":             "UPDATE grams SET texts = x'808080' WHERE gram <> 0",
-		"the texts":         "UPDATE grams SET texts = x'80' WHERE gram = 0",
-		"how many they are": "UPDATE segments SET texts = -1",
+		"a page":            "UPDATE grams SET page = x'80'",
+		"what page it is":   "UPDATE grams SET gram = gram + 1",
+		"an empty page":     "UPDATE grams SET page = x''",
+		"grams in disorder": "UPDATE grams SET page = CAST(page || x'0001ff' AS BLOB)",
+		"a set":             "UPDATE grams SET page = CAST(page || x'7f0980808080808080808080' AS BLOB)",
+		"a page beyond":     "INSERT INTO grams (segment, gram, page) SELECT segment, gram + 1, page FROM grams",
+		"texts":             "UPDATE grams SET gram = 0, page = x'000102'",
+		"how many they are": "UPDATE segments SET texts = texts + 64",
+		"less than none":    "UPDATE segments SET texts = -1",
 	} {
 		t.Run(name, func(t *testing.T) {
 			v, _ := indexOf(t, []string{"abc", "xyz", "abc", "xyz"})
 			_, err := v.db.db.Write.ExecContext(t.Context(), spoil)
 			require.NoError(t, err)
 			require.ErrorIs(t, v.db.db.Raw(t.Context(), func(conn *sqlite.Conn) error {
-				nos, err := segmentsOf(conn, 0, false)
+				segments, err := segmentsOf(conn, 0, false)
 				require.NoError(t, err)
-				return merge(conn, nos)
+				require.Len(t, segments, 2)
+				return merge(conn, segments)
 			}), errRow)
 		})
 	}

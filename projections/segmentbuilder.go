@@ -127,13 +127,20 @@ func (b *segmentBuilder) newGram(s *gramSlot, key uint64) *gramSlot {
 // seal returns the segment, and begins another. room is what it is made in.
 func (b *segmentBuilder) seal(room []byte) *segment {
 	slices.SortFunc(b.grams, func(a, b gramTexts) int { return cmp.Compare(int64(a.key), int64(b.key)) }) //nolint:gosec // keys are stored so
-	s := &segment{segmentLine: b.segmentLine, bytes: append(room[:0], b.ids.bytes...)}
-	s.grams = append(s.grams, gramEnd{idsOfTexts, len(s.bytes)})
+	s := &segment{segmentLine: b.segmentLine, gramPages: gramPages{bytes: room[:0]}}
+	noted := false
 	for _, g := range b.grams {
-		if len(g.gaps) > 0 { // else its room is from the segment before
-			s.bytes = appendSet(s.bytes, g.gaps, b.texts)
-			s.grams = append(s.grams, gramEnd{int64(g.key), len(s.bytes)}) //nolint:gosec // as above
+		gram := int64(g.key) //nolint:gosec // as above
+		if !noted && gram > idsOfTexts {
+			s.addIDs(b.ids.bytes)
+			noted = true
 		}
+		if len(g.gaps) > 0 { // else its room is from the segment before
+			s.addSet(gram, g.gaps, b.texts)
+		}
+	}
+	if !noted {
+		s.addIDs(b.ids.bytes)
 	}
 	b.reset()
 	return s

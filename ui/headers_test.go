@@ -13,6 +13,7 @@ import (
 
 	"github.com/countersign-dev/countersign/events"
 	"github.com/countersign-dev/countersign/events/eventstest"
+	"github.com/countersign-dev/countersign/ui"
 )
 
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; " +
@@ -21,7 +22,7 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 // story writes a world with one of everything.
 func story(t *testing.T) (*world, string) {
 	t.Helper()
-	w := newWorld(t, nil)
+	w := newWorld(t, func(o *ui.Options) { o.Policies = holding() })
 	call, done := w.ask("s1", "Write", `{"path":"a","content":"x\ny"}`)
 	changed, decision := w.log.Modify(done, w.log.Person("ben", "Ben", "reviewer"), `{"path":"b","content":"x"}`)
 	w.log.Start(call, &changed, decision)
