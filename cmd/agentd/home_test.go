@@ -33,7 +33,12 @@ const (
 // each notes its arguments in the workspace before it does anything.
 func newHome(t *testing.T) *home {
 	t.Helper()
-	h := &home{t: t, dir: t.TempDir(), model: newProvider(t)}
+	return newHomeIn(t, t.TempDir())
+}
+
+func newHomeIn(t *testing.T, dir string) *home {
+	t.Helper()
+	h := &home{t: t, dir: dir, model: newProvider(t)}
 	require.NoError(t, os.MkdirAll(h.path("workspace"), 0o700))
 	h.write("note.sh", fmt.Sprintf("#!/bin/sh\nargs=$(cat)\nprintf '%%s\\n' \"$args\" >> '%s'\nsleep \"$1\"\necho counted\n", h.path("workspace", "executions")), 0o700)
 	h.configure("")
