@@ -79,8 +79,23 @@ auth:
 chat:
   hitl: {required-tools: [Count, Slow, Write, Bash], timeout: 1h, heartbeat-interval: 200ms}
 tools:
+  isolation: `+h.isolation()+`
   custom:
 `+tool("Count", "0.03")+tool("Tally", "0.02")+tool("Slow", "30")+more, 0o600)
+}
+
+// isolation is what the machine can do: most tests are not about it.
+func (h *home) isolation() string {
+	if h.isolates() {
+		return "auto"
+	}
+	return "none"
+}
+
+// isolates reports whether the machine can shut tools off.
+func (h *home) isolates() bool {
+	h.t.Helper()
+	return agentd(h.t, h.dir, nil, "doctor").code == 0
 }
 
 // start starts an agentd on this home.

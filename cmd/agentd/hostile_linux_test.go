@@ -145,12 +145,6 @@ func (a attack) patience() int {
 	return 20_000
 }
 
-// isolates reports whether the machine can shut tools off.
-func (h *home) isolates() bool {
-	h.t.Helper()
-	return agentd(h.t, h.dir, nil, "doctor").code == 0
-}
-
 // refusesNothing holds that agentd still takes work.
 func (p *process) refusesNothing(t *testing.T) {
 	t.Helper()
