@@ -41,6 +41,7 @@ func TestCommandsDieWithUs(t *testing.T) {
 
 // A sandbox ends with us, also what made itself a daemon.
 func TestSandboxesDieWithUs(t *testing.T) {
+	shutsOff(t)
 	if dir := os.Getenv(childEnv); dir != "" {
 		sandbox, err := isolate.New(isolate.Probe(t.Context()), isolate.Config{Writable: []string{dir}})
 		require.NoError(t, err)
