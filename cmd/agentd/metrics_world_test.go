@@ -82,6 +82,7 @@ func newMeasured(t *testing.T, change func(*config.Config)) *measured {
 	require.NoError(t, fs.Parse([]string{"--addr", "127.0.0.1:0"}))
 	cfg, err := l.Load()
 	require.NoError(t, err)
+	cfg.Tools.Isolation = config.IsolationNone // no tool is run, and this is not the program that shuts off
 	if change != nil {
 		change(&cfg)
 	}
