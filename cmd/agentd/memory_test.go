@@ -41,7 +41,7 @@ func TestIdleMemory(t *testing.T) {
 func (p *process) settled() int64 {
 	p.t.Helper()
 	least := int64(1 << 62)
-	for calm := 0; calm < 3; calm++ {
+	for calm := 0; calm < 10; calm++ {
 		<-time.After(200 * time.Millisecond)
 		if now := p.resident(); now < least {
 			least, calm = now, 0
