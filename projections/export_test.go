@@ -46,7 +46,7 @@ func (s *storedSegment) addTo(t *testing.T, found map[int64][]uint64) {
 	require.NoError(t, s.start())
 	for ; s.more; require.NoError(t, s.next()) {
 		if s.gram != idsOfTexts {
-			numbers[uint64(s.gram)] = NumbersOf(t, s.stored, s.texts)
+			numbers[s.gram] = NumbersOf(t, s.stored, s.texts)
 			continue
 		}
 		require.NoError(t, eachText(s.stored, func(id int64, _ bool) bool {
@@ -55,7 +55,7 @@ func (s *storedSegment) addTo(t *testing.T, found map[int64][]uint64) {
 			return true
 		}))
 	}
-	require.Equal(t, s.texts, len(ids))
+	require.Len(t, ids, s.texts)
 	require.Equal(t, s.first, slices.Min(ids))
 	require.Equal(t, s.last, slices.Max(ids))
 	for gram, has := range numbers {

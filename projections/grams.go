@@ -10,8 +10,7 @@ import (
 // other without a space, and every word of one or two, since that has no three:
 // rm, -f, 删除. Letters and digits make whole words, since nobody wants every
 // word with an r and an m in it; scripts that write no spaces are found
-// anywhere. A text's grams are worked out here, each once, because a space is in
-// no term, and what is asked for never needs not be kept.
+// anywhere. A space is in no term, so no gram goes across one.
 
 // gram is up to three characters of a plain text.
 type gram struct {

@@ -29,7 +29,7 @@ func (x *indexer) add(t indexed, row int64) {
 	b.begin(t.id, long)
 	eachGram(x.text, func(g gram) bool {
 		if !g.short || indexedShort(x.text[g.start:g.end]) {
-			b.add(g.key)
+			b.add(numberOf(g.key))
 		}
 		return true
 	})

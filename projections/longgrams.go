@@ -12,20 +12,16 @@ const (
 	longWindow = 5        // grams, out of which one is picked
 )
 
-// longKey marks the keys of longer grams, which are hashes. Two may have the same:
-// a text that the index names is held against the term.
-const longKey = 1 << 63
-
-// eachLongGram calls f with the key of each longer gram of a plain text that is
+// eachLongGram calls f with the number of each longer gram of a plain text that is
 // picked.
-func eachLongGram(s []byte, f func(key uint64)) {
+func eachLongGram(s []byte, f func(gram uint64)) {
 	var w window
 	for i := 0; i < len(s); {
 		c := charAt(s, i)
 		if i += c.n; c.kind == charSpace {
 			w.n = 0
 		} else if g, ok := w.next(c.r); ok {
-			f(g.hash | longKey)
+			f(numberOf(g.hash) | longNumber)
 		}
 	}
 }

@@ -44,7 +44,7 @@ type storedSegment struct {
 	conn  *sqlite.Conn
 	no    int64
 	begin int   // the number that its first text gets in the new segment
-	page  int64 // the first gram of the page of now
+	page  int64 // the key of the page of now
 
 	pageReader
 	more bool // there is a gram
@@ -76,7 +76,7 @@ func integers(row []driver.Value, into ...*int64) error {
 
 // start goes to the first gram.
 func (s *storedSegment) start() error {
-	return s.turn("SELECT gram, page FROM grams WHERE segment = ? ORDER BY gram LIMIT 1", s.no)
+	return s.turn(pageKey(s.no, idsOfTexts))
 }
 
 // next goes on to the next gram.
@@ -85,16 +85,16 @@ func (s *storedSegment) next() (err error) {
 	if s.more, err = s.pageReader.next(); s.more || err != nil {
 		return err
 	}
-	err = s.turn("SELECT gram, page FROM grams WHERE segment = ? AND gram > ? ORDER BY gram LIMIT 1", s.no, s.page)
+	err = s.turn(s.page + 1)
 	if err == nil && s.more && s.gram <= last {
 		err = errPostings
 	}
 	return err
 }
 
-// turn goes to the begin of a page.
-func (s *storedSegment) turn(query string, args ...any) error {
-	row, err := s.conn.QueryRow(query, args...)
+// turn goes to the begin of the page that has a key, or the next one.
+func (s *storedSegment) turn(key int64) error {
+	row, err := s.conn.QueryRow("SELECT id, page FROM grams WHERE id >= ? AND id < ? ORDER BY id LIMIT 1", key, pageKey(s.no+1, 0))
 	if err != nil || row == nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (s *storedSegment) turn(query string, args ...any) error {
 		return errPostings
 	}
 	s.pageReader = pageReader{page: page}
-	if s.more, err = s.pageReader.next(); err == nil && (!s.more || s.gram != s.page) {
+	if s.more, err = s.pageReader.next(); err == nil && (!s.more || pageKey(s.no, s.gram) != s.page) {
 		err = errPostings
 	}
 	return err
@@ -125,10 +125,11 @@ func merge(conn *sqlite.Conn, segments []*storedSegment) error {
 		return err
 	}
 	for _, s := range segments {
-		for _, query := range []string{"DELETE FROM grams WHERE segment = ?", "DELETE FROM segments WHERE no = ?"} {
-			if err := conn.Exec(query, s.no); err != nil {
-				return err
-			}
+		if err := conn.Exec("DELETE FROM grams WHERE id >= ? AND id < ?", pageKey(s.no, 0), pageKey(s.no+1, 0)); err != nil {
+			return err
+		}
+		if err := conn.Exec("DELETE FROM segments WHERE no = ?", s.no); err != nil {
+			return err
 		}
 	}
 	return into.write(conn)

@@ -32,7 +32,7 @@ type askBudget struct {
 
 const (
 	// askIndex is how often a page asks the index, askFor for how long.
-	askIndex, askFor = 24, 20 * time.Millisecond
+	askIndex, askFor = 24, 12 * time.Millisecond
 	// askFree is of how many records it is always asked.
 	askFree = 128 << 10
 	// stretchFirst is of how many records it is asked at first. The stretch

@@ -13,8 +13,20 @@ import (
 // order in which they came.
 
 // idsOfTexts stands in the place of a gram, with which texts the segment has: no
-// gram has this key.
+// gram has this number.
 const idsOfTexts = 0
+
+// numberOf is the number of a gram in segments, by its key or hash. Two may have
+// the same: a text that the index names is held against the term.
+func numberOf(key uint64) uint64 {
+	const mix = 0x9e3779b97f4a7c15
+	key *= mix
+	key ^= key >> 32
+	return max(key*mix>>(64-gramBits+1), 1)
+}
+
+// longNumber marks the numbers of longer grams.
+const longNumber = 1 << (gramBits - 1)
 
 // segment is a finished part of the search index on its way into the file.
 type segment struct {
@@ -45,10 +57,20 @@ func (l segmentLine) level() (level int) {
 	return level
 }
 
-// insert stores the row of a segment, and returns its number.
+// insert stores the row of a segment, and returns its number, which is a free
+// one: it must stay small.
 func (l segmentLine) insert(conn *sqlite.Conn) (no int64, err error) {
-	return conn.Insert("INSERT INTO segments (level, late, texts, postings, first, last) VALUES (?, ?, ?, ?, ?, ?)",
-		int64(l.level()), stored(l.late), int64(l.texts), int64(l.postings), l.first, l.last)
+	w := writer{conn}
+	no, found, err := w.number(`SELECT no + 1 FROM segments s WHERE NOT EXISTS (SELECT 1 FROM segments WHERE no = s.no + 1)
+		ORDER BY no LIMIT 1`)
+	if !found {
+		no = 1
+	}
+	if err != nil {
+		return 0, err
+	}
+	return no, w.exec("INSERT INTO segments (no, level, late, texts, postings, first, last) VALUES (?, ?, ?, ?, ?, ?, ?)",
+		no, l.level(), l.late, l.texts, l.postings, l.first, l.last)
 }
 
 func (s *segment) write(conn *sqlite.Conn) error {

@@ -47,12 +47,12 @@ func gramsOf(t indexed) (grams []uint64) {
 	s := t.plain(&plainer{}, nil)
 	eachGram(s, func(g gram) bool {
 		if !g.short || indexedShort(s[g.start:g.end]) {
-			grams = append(grams, g.key)
+			grams = append(grams, numberOf(g.key))
 		}
 		return true
 	})
 	if len(s) >= longText {
-		eachLongGram(s, func(key uint64) { grams = append(grams, key) })
+		eachLongGram(s, func(gram uint64) { grams = append(grams, gram) })
 	}
 	slices.Sort(grams)
 	return slices.Compact(grams)
@@ -71,12 +71,12 @@ func TestLevelsOfSegments(t *testing.T) {
 func TestSegmentsThatAreDamagedAreNotMerged(t *testing.T) {
 	for name, spoil := range map[string]string{
 		"a page":            "UPDATE grams SET page = x'80'",
-		"what page it is":   "UPDATE grams SET gram = gram + 1",
+		"what page it is":   "UPDATE grams SET id = id + 1",
 		"an empty page":     "UPDATE grams SET page = x''",
 		"grams in disorder": "UPDATE grams SET page = CAST(page || x'0001ff' AS BLOB)",
-		"a set":             "UPDATE grams SET page = CAST(page || x'7f0980808080808080808080' AS BLOB)",
-		"a page beyond":     "INSERT INTO grams (segment, gram, page) SELECT segment, gram + 1, page FROM grams",
-		"texts":             "UPDATE grams SET gram = 0, page = x'000102'",
+		"a set":             "UPDATE grams SET page = CAST(page || x'7f0a80808080808080808080' AS BLOB)",
+		"a page beyond":     "INSERT INTO grams (id, page) SELECT id + 1, page FROM grams",
+		"texts":             "UPDATE grams SET page = x'000102'",
 		"how many they are": "UPDATE segments SET texts = texts + 64",
 		"less than none":    "UPDATE segments SET texts = -1",
 	} {

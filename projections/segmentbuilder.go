@@ -18,14 +18,14 @@ type segmentBuilder struct {
 
 // gramSlot is where a gram is in segmentBuilder.grams.
 type gramSlot struct {
-	key  uint64 // 0: the slot is free
+	gram uint64 // 0: the slot is free
 	at   uint32
 	next uint32 // one more than the number of the last text that has it
 }
 
 // gramTexts are the texts that have a gram, by their gaps.
 type gramTexts struct {
-	key  uint64
+	gram uint64
 	gaps []byte
 }
 
@@ -55,10 +55,10 @@ func (b *segmentBuilder) begin(id int64, long bool) {
 }
 
 // add notes that the text that was begun last has a gram.
-func (b *segmentBuilder) add(key uint64) {
-	s := b.slot(key)
-	if s.key == 0 {
-		s = b.newGram(s, key)
+func (b *segmentBuilder) add(gram uint64) {
+	s := b.slot(gram)
+	if s.gram == 0 {
+		s = b.newGram(s, gram)
 	}
 	if s.next == uint32(b.texts) { //nolint:gosec // a segment has few texts
 		return
@@ -82,9 +82,9 @@ func (b *segmentBuilder) take(from *segmentBuilder) {
 		if len(g.gaps) == 0 {
 			continue
 		}
-		s := b.slot(g.key)
-		if s.key == 0 {
-			s = b.newGram(s, g.key)
+		s := b.slot(g.gram)
+		if s.gram == 0 {
+			s = b.newGram(s, g.gram)
 		}
 		into := &b.grams[s.at]
 		size := len(into.gaps)
@@ -92,55 +92,47 @@ func (b *segmentBuilder) take(from *segmentBuilder) {
 		into.gaps = binary.AppendUvarint(into.gaps, first+uint64(before-s.next))
 		into.gaps = append(into.gaps, g.gaps[n:]...)
 		b.bytes += len(into.gaps) - size
-		s.next = before + from.slot(g.key).next
+		s.next = before + from.slot(g.gram).next
 	}
 	b.postings += from.postings - from.texts
 	from.reset()
 }
 
 // slot is where a gram is, or would be.
-func (b *segmentBuilder) slot(key uint64) *gramSlot {
+func (b *segmentBuilder) slot(gram uint64) *gramSlot {
 	mask := uint64(len(b.slots)) - 1
-	for i := key * 0x9e3779b97f4a7c15 >> 32 & mask; ; i = (i + 1) & mask {
-		if s := &b.slots[i]; s.key == key || s.key == 0 {
+	for i := gram & mask; ; i = (i + 1) & mask { // a gram's number is a hash
+		if s := &b.slots[i]; s.gram == gram || s.gram == 0 {
 			return s
 		}
 	}
 }
 
-func (b *segmentBuilder) newGram(s *gramSlot, key uint64) *gramSlot {
+func (b *segmentBuilder) newGram(s *gramSlot, gram uint64) *gramSlot {
 	if 2*len(b.grams) >= len(b.slots) {
 		old := b.slots
 		b.slots = make([]gramSlot, 2*len(old))
 		for _, o := range old {
-			if o.key != 0 {
-				*b.slot(o.key) = o
+			if o.gram != 0 {
+				*b.slot(o.gram) = o
 			}
 		}
-		s = b.slot(key)
+		s = b.slot(gram)
 	}
-	*s = gramSlot{key: key, at: uint32(len(b.grams))} //nolint:gosec // there are few grams
-	b.grams = append(b.grams, gramTexts{key: key})
+	*s = gramSlot{gram: gram, at: uint32(len(b.grams))} //nolint:gosec // there are few grams
+	b.grams = append(b.grams, gramTexts{gram: gram})
 	return s
 }
 
 // seal returns the segment, and begins another. room is what it is made in.
 func (b *segmentBuilder) seal(room []byte) *segment {
-	slices.SortFunc(b.grams, func(a, b gramTexts) int { return cmp.Compare(int64(a.key), int64(b.key)) }) //nolint:gosec // keys are stored so
+	slices.SortFunc(b.grams, func(a, b gramTexts) int { return cmp.Compare(a.gram, b.gram) })
 	s := &segment{segmentLine: b.segmentLine, gramPages: gramPages{bytes: room[:0]}}
-	noted := false
+	s.addIDs(b.ids.bytes)
 	for _, g := range b.grams {
-		gram := int64(g.key) //nolint:gosec // as above
-		if !noted && gram > idsOfTexts {
-			s.addIDs(b.ids.bytes)
-			noted = true
-		}
 		if len(g.gaps) > 0 { // else its room is from the segment before
-			s.addSet(gram, g.gaps, b.texts)
+			s.addSet(g.gram, g.gaps, b.texts)
 		}
-	}
-	if !noted {
-		s.addIDs(b.ids.bytes)
 	}
 	b.reset()
 	return s
@@ -153,6 +145,6 @@ func (b *segmentBuilder) reset() {
 	for i := range b.grams {
 		g := &b.grams[i]
 		g.gaps = g.gaps[:0]
-		*b.slot(g.key) = gramSlot{key: g.key, at: uint32(i)}
+		*b.slot(g.gram) = gramSlot{gram: g.gram, at: uint32(i)}
 	}
 }

@@ -46,19 +46,19 @@ func termsOf(query string) ([]term, error) {
 // indexed reports whether the index knows the term.
 func (t term) indexed() bool { return !t.short || indexedShort(t.text) }
 
-// grams are the keys of what a text must have that has the term, and of what it
+// grams are the numbers of what a text must have that has the term, and of what it
 // must have besides if it is long.
 func (t term) grams() (all, long []uint64) {
 	runes := bytes.Runes(t.text)
 	if t.short {
-		return []uint64{key(runes[0], append(runes, 0)[1], 0)}, nil
+		return []uint64{numberOf(key(runes[0], append(runes, 0)[1], 0))}, nil
 	}
 	n := len(runes) - 2
 	for i := range min(n, trigramsOfTerm) {
 		at := i * n / min(n, trigramsOfTerm)
-		all = append(all, key(runes[at], runes[at+1], runes[at+2]))
+		all = append(all, numberOf(key(runes[at], runes[at+1], runes[at+2])))
 	}
-	eachLongGram(t.text, func(k uint64) { long = append(long, k) })
+	eachLongGram(t.text, func(gram uint64) { long = append(long, gram) })
 	return all, long
 }
 

@@ -109,13 +109,13 @@ func (v *Views) reasons(ctx context.Context, steps []Step, rows []int64) error {
 }
 
 // idsOf is a list of numbers as a parameter for json_each.
-func idsOf(rows []int64) string {
+func idsOf[T int64 | uint64](rows []T) string {
 	b := []byte{'['}
 	for i, row := range rows {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = strconv.AppendInt(b, row, 10)
+		b = strconv.AppendInt(b, int64(row), 10)
 	}
 	return string(append(b, ']'))
 }

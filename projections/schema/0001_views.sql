@@ -136,12 +136,7 @@ CREATE TABLE segments (
 ) STRICT;
 CREATE INDEX segments_level ON segments (level, late);
 
--- Which texts of a segment have a gram, and under 0 which texts it has, in pages
--- of many grams, of which gram is the first: see segment.go. The text itself is in
+-- Which texts of a segment have a gram, in pages of many grams: see grampages.go.
+-- id is the segment's number and, in 40 bits, the first gram. The text itself is in
 -- the journal alone, and what is found is held against it.
-CREATE TABLE grams (
-    segment INTEGER NOT NULL,
-    gram    INTEGER NOT NULL,
-    page    BLOB NOT NULL,
-    PRIMARY KEY (segment, gram)
-) STRICT, WITHOUT ROWID;
+CREATE TABLE grams (id INTEGER PRIMARY KEY, page BLOB NOT NULL) STRICT;
