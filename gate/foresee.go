@@ -215,5 +215,5 @@ func HowMoved(was, now events.Target) string {
 	case now.Digest == "":
 		return fmt.Sprintf("the file %q was removed", was.Path)
 	}
-	return fmt.Sprintf("the content of %q was changed", was.Path)
+	return fmt.Sprintf("the content of %q is not the one that the change was made for (it was changed, or an earlier change of the turn did not run)", was.Path)
 }

@@ -68,7 +68,7 @@ func TestTheTargetIsLookedAtBeforeTheStart(t *testing.T) {
 	}{
 		{"as it was", "one\n", func(*files) {}, false, events.StatusOK, events.CauseHuman, "appended", 1, "one\ntwo\n"},
 		{"a new file", "", func(*files) {}, false, events.StatusOK, events.CauseHuman, "appended", 1, "two\n"},
-		{"changed", "one\n", changed, false, events.StatusStale, events.CauseStale, `the content of "a" was changed since`, 0, "other\n"},
+		{"changed", "one\n", changed, false, events.StatusStale, events.CauseStale, `the content of "a" is not the one that the change was made for`, 0, "other\n"},
 		{"made meanwhile", "", changed, false, events.StatusStale, events.CauseStale, `"a" did not exist and was made since`, 0, "other\n"},
 		{"removed", "one\n", func(f *files) { f.set("a", "") }, false, events.StatusStale, events.CauseStale, `"a" was removed since`, 0, ""},
 		{"changed after the start", "one\n", changed, true, events.StatusError, events.CauseStale, "changed meanwhile", 1, "other\n"},

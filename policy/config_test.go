@@ -91,3 +91,16 @@ func TestDocumentIsACopy(t *testing.T) {
 	p.Document()[0] = 'x'
 	require.Equal(t, byte('{'), p.Document()[0])
 }
+
+func TestSummary(t *testing.T) {
+	for want, c := range map[string]policy.Config{
+		"everything asks but Read": {},
+		"Edit, Write ask":          {RequiredSet: true, RequiredTools: []string{"Write", "Edit"}},
+		"Bash never run; of the others everything asks but Read": {DeniedTools: []string{"Bash"}},
+		"Bash, Rm never run; of the others nothing asks":         {RequiredSet: true, DeniedTools: []string{"Rm", "Bash"}},
+	} {
+		p, err := policy.Compile(c)
+		require.NoError(t, err)
+		require.Equal(t, want, p.Summary())
+	}
+}

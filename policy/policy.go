@@ -163,6 +163,18 @@ func (p *Policy) ask(rule, why string) Verdict {
 
 // Summary says in one line what asks, for people: "Edit, Write ask".
 func (p *Policy) Summary() string {
+	if len(p.denied) == 0 {
+		return p.asking()
+	}
+	names := make([]string, 0, len(p.denied))
+	for _, e := range p.denied {
+		names = append(names, e.String())
+	}
+	return strings.Join(names, ", ") + " never run; of the others " + p.asking()
+}
+
+// asking says what asks.
+func (p *Policy) asking() string {
 	switch {
 	case !p.requiredSet:
 		return "everything asks but Read"

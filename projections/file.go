@@ -41,7 +41,7 @@ var errRow = errors.New("a stored row cannot be read")
 // disposable reports whether a file that cannot be opened for this reason may be
 // replaced by what the log says.
 func disposable(err error) bool {
-	return errors.Is(err, errOther) || errors.Is(err, sqlite.ErrNewer) || errors.Is(err, sqlite.ErrOlder) || damage(err)
+	return errors.Is(err, errOther) || errors.Is(err, sqlite.ErrNewer) || errors.Is(err, sqlite.ErrOlder) || errors.Is(err, sqlite.ErrForeign) || damage(err)
 }
 
 // damage reports whether an error says that a file is damaged.

@@ -2,6 +2,7 @@ package projections
 
 import (
 	"context"
+	"errors"
 
 	"github.com/countersign-dev/countersign/events"
 	"github.com/countersign-dev/countersign/fold"
@@ -31,7 +32,11 @@ func (v *Views) Request(ctx context.Context, id string) (Request, error) {
 	if v.stands() {
 		return known(func() (Request, error) { return v.standIn.request(ctx, id) }, stored)
 	}
-	return stored()
+	q, err := stored()
+	if errors.Is(err, ErrNotFound) && v.standIn != nil {
+		return v.standIn.request(ctx, id) // it may have been asked a moment ago
+	}
+	return q, err
 }
 
 func scanRequest(scan func(...any) error) (Request, error) {

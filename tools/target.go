@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 
 	"github.com/countersign-dev/countersign/agent"
 	"github.com/countersign-dev/countersign/events"
@@ -55,15 +57,48 @@ func (w *workspace) target(path string, makeFolders bool) (*target, error) {
 	return t, nil
 }
 
+// folder opens a folder of the workspace, one name after the other. A link is not
+// followed, here as little as at the end of the path: the reviewer approved these
+// names, not what they stand for.
 func (w *workspace) folder(dir string, makeFolders bool) (*os.Root, error) {
-	folder, err := w.root.OpenRoot(dir)
-	if !makeFolders || !errors.Is(err, fs.ErrNotExist) {
-		return folder, err
+	at, err := w.root.OpenRoot(".")
+	for name := range strings.SplitSeq(dir, string(filepath.Separator)) {
+		if err != nil {
+			return nil, err
+		}
+		var next *os.Root
+		next, err = enter(at, name, makeFolders)
+		_ = at.Close() // only a handle
+		at = next
 	}
-	if err := w.root.MkdirAll(dir, 0o755); err != nil {
+	return at, err
+}
+
+func enter(at *os.Root, name string, makes bool) (*os.Root, error) {
+	info, err := at.Lstat(name)
+	if makes && errors.Is(err, fs.ErrNotExist) {
+		if err := at.Mkdir(name, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+		info, err = at.Lstat(name)
+	}
+	if err != nil {
 		return nil, err
 	}
-	return w.root.OpenRoot(dir)
+	switch {
+	case info.Mode().IsRegular():
+		return nil, fmt.Errorf("%q: %w", name, syscall.ENOTDIR)
+	case !info.IsDir():
+		return nil, fmt.Errorf("%w: the folder %q on the way is a %s, which is not followed", ErrRefused, name, kindOf(info.Mode()))
+	}
+	folder, err := at.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	if found, err := folder.Stat("."); err != nil || !os.SameFile(found, info) {
+		return nil, errors.Join(fmt.Errorf("%w: the folder %q was replaced meanwhile", ErrRefused, name), err, folder.Close())
+	}
+	return folder, nil
 }
 
 // look finds out what has the name now. A link is not followed: the reviewer

@@ -154,6 +154,12 @@ func notAlike(first *projections.Request, q projections.Request) string {
 // bulkArguments are the arguments of a request that can be read whole among
 // others, or why they cannot.
 func (c *Console) bulkArguments(ctx context.Context, q projections.Request) (v argumentsView, text []byte, why string) {
+	switch {
+	case q.Target != nil && q.Target.Digest != "":
+		return v, nil, "it changes a file that exists: its own page shows how"
+	case c.changedDefinition(ctx, c.names(), q) != nil:
+		return v, nil, "its tool is not what it was: its own page shows how"
+	}
 	text, err := c.views.Text(ctx, q.Carrier, q.Arguments)
 	if err != nil {
 		return v, nil, "its arguments cannot be shown"

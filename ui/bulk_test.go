@@ -132,6 +132,9 @@ func TestWhatIsNotDecidedTogether(t *testing.T) {
 		"Its arguments hold hidden characters.":               ask("s6", "Bash", "{\"command\":\"a\u202eb\"}", none),
 		"Its arguments are not what a tool takes.":            ask("s7", "Bash", `{"command":`, none),
 		"It does not wait any more.":                          ended,
+		"It changes a file that exists: its own page shows how.": ask("s8", "Bash", `{}`, func(a *events.ApprovalRequest) {
+			a.Target = &events.Target{Path: "a", Digest: events.DigestOf([]byte("before"))}
+		}),
 	} {
 		t.Run(why, func(t *testing.T) {
 			w.settle()

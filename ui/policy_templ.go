@@ -168,7 +168,7 @@ func policyPage(v policyView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "</section><section><h2 class=\"part\">Reading the file again<span class=\"r\">what tightens holds at once; what loosens waits for an administrator</span></h2>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "</section><section><h2 class=\"part\">Reading the file again<span class=\"r\">what only tightens holds at once; what loosens anything waits for an administrator</span></h2>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -45,7 +45,7 @@ func reaching() []attack {
 		{name: "makes a namespace of its own", command: `unshare -Ur true && echo GOT; mount -t tmpfs none /mnt && echo GOT`},
 		{name: "takes the host's folders", command: `umount DATA && echo GOT; umount -l / && echo GOT; mknod WORK/disk b 8 0 && echo GOT`},
 		{name: "sees agentd's environment", command: `env | grep -q '^COUNTERSIGN_\|_KEY=\|_TOKEN=' && echo GOT`},
-		{name: "sets a mode", command: `cp /bin/sh WORK/sh && chmod u+s WORK/sh && WORK/sh -p -c 'cat CONFIG' | grep -q tokens && echo GOT`},
+		{name: "sets a mode", command: `cp /bin/sh WORK/sh && chmod u+s WORK/sh && echo GOT; chmod 6755 WORK/sh && echo GOT; install -m 4755 /bin/sh WORK/sh2 && echo GOT; mkdir -m 2755 WORK/group && echo GOT`},
 	}
 }
 
@@ -103,6 +103,13 @@ func TestAnApprovedToolThatIsHostile(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, string(before), string(after))
 	}
+	require.NoError(t, filepath.WalkDir(h.path("workspace"), func(path string, e os.DirEntry, err error) error {
+		require.NoError(t, err)
+		info, err := e.Info()
+		require.NoError(t, err)
+		require.Zero(t, info.Mode()&(os.ModeSetuid|os.ModeSetgid), path)
+		return nil
+	}))
 	for _, escaped := range []string{h.path("escaped"), "/usr/local/escaped", "/etc/escaped"} {
 		require.NoFileExists(t, escaped)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -124,7 +125,26 @@ func (s *server) hidden() []string {
 			hidden = append(hidden, file)
 		}
 	}
-	return hidden
+	return append(hidden, written(s.stdout, s.stderr)...)
+}
+
+// written are the files into which a process writes: what agentd says may hold
+// what lets somebody in.
+func written(outputs ...io.Writer) (paths []string) {
+	for _, o := range outputs {
+		f, ok := o.(*os.File)
+		if !ok {
+			continue
+		}
+		info, err := f.Stat()
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if path, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", f.Fd())); err == nil {
+			paths = append(paths, path)
+		}
+	}
+	return paths
 }
 
 func (s *server) tools(hidden []string) ([]agent.Tool, error) {

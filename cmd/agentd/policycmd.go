@@ -46,7 +46,7 @@ func (c command) tellReload(r api.PolicyReload) error {
 	}
 	fmt.Fprintln(c.stdout, map[string]string{
 		"unchanged": "The policy is the same.", "applied": "The policy only tightens, and holds now.",
-		"held": "The policy loosens, so the old one holds. An administrator confirms the change at " + r.Console,
+		"held": "The policy loosens something, so the whole old one holds, also where the new one tightens. An administrator confirms the change at " + r.Console,
 	}[r.Outcome])
 	c.tellChanges(r.Changes)
 	if len(r.Restart) > 0 {

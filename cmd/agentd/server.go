@@ -200,11 +200,19 @@ func (s *server) welcome(ctx context.Context) error {
 	if err := s.sayToken(ctx); err != nil {
 		return err
 	}
+	if len(written(s.stdout)) > 0 { // it would stay there for everybody who may read the file
+		fmt.Fprintf(s.stdout, "\nThe console: agentd sign-in --data-dir %s prints a link that signs in.\n\n", s.folder)
+		return s.begins(ctx)
+	}
 	link, _, err := s.link(ctx)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(s.stdout, "\nThe console: open this link within ten minutes; it signs in once.\n\n    %s\n\nAnother one: agentd sign-in --data-dir %s\n\n", link, s.folder)
+	return s.begins(ctx)
+}
+
+func (s *server) begins(ctx context.Context) error {
 	if s.begin != nil {
 		return s.begin(ctx)
 	}

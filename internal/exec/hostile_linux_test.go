@@ -131,6 +131,7 @@ func kernelAttacks() map[string]attack {
 		"new user":    {func(world) error { return sneaky(unix.SYS_UNSHARE, unix.CLONE_NEWUSER) }, false},
 		"clone user":  {func(world) error { return sneaky(unix.SYS_CLONE, unix.CLONE_NEWUSER|uintptr(unix.SIGCHLD)) }, false},
 		"clone3":      {func(world) error { return sneaky(unix.SYS_CLONE3, 0, 0) }, false},
+		"set-uid":     {func(w world) error { return setUID(filepath.Join(w.Workspace, "suid")) }, false},
 		"node":        {func(w world) error { return unix.Mknod(filepath.Join(w.Workspace, "node"), unix.S_IFBLK|0o600, 254<<8) }, false},
 	}
 	for name, number := range map[string]uintptr{
@@ -144,6 +145,28 @@ func kernelAttacks() map[string]attack {
 		all[name] = attack{func(world) error { return sneaky(number, ^uintptr(0), ^uintptr(0), ^uintptr(0)) }, false}
 	}
 	return all
+}
+
+// setUID makes a file that runs as its owner, by each call that could.
+func setUID(path string) error {
+	const mode = unix.S_ISUID | 0o755
+	var all []error
+	fd, err := unix.Open(path, unix.O_CREAT|unix.O_WRONLY, mode)
+	if all = append(all, err); err == nil {
+		_ = unix.Close(fd)
+	}
+	if fd, err = unix.Open(path, unix.O_CREAT|unix.O_WRONLY, 0o755); err != nil {
+		return err
+	}
+	defer func() { _ = unix.Close(fd) }()
+	all = append(all, unix.Fchmod(fd, mode), unix.Chmod(path, mode), unix.Fchmodat(unix.AT_FDCWD, path, mode, 0),
+		sneaky(unix.SYS_FCHMODAT2, ^uintptr(0), 0, mode), unix.Mknod(path+"2", unix.S_IFREG|mode, 0), unix.Mkdir(path+"3", unix.S_ISGID|0o755))
+	for _, err := range all {
+		if err == nil {
+			return nil
+		}
+	}
+	return errors.Join(all...)
 }
 
 // sneaky makes a system call whose arguments are nonsense: only the filter

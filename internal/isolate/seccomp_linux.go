@@ -4,7 +4,9 @@ package isolate
 
 import (
 	"errors"
+	"maps"
 	"math"
+	"slices"
 	"unsafe"
 
 	"golang.org/x/net/bpf"
@@ -70,7 +72,8 @@ func instructions() []bpf.Instruction {
 	}
 	// Its flags are in memory, out of sight; who gets ENOSYS takes clone.
 	all = append(all, when(unix.SYS_CLONE3, refuse(unix.ENOSYS))...)
-	for _, r := range rules() {
+	all = append(all, when(unix.SYS_OPENAT2, refuse(unix.ENOSYS))...) // its mode is in memory, too
+	for _, r := range slices.Concat(rules(), modes()) {
 		all = append(all, when(r.number, append(r.body, allow())...)...)
 	}
 	return append(all, allow())
@@ -98,6 +101,28 @@ func rules() []rule {
 		{unix.SYS_SENDMSG, ifBits(2, unix.MSG_FASTOPEN, refuse(unix.EPERM))},
 		{unix.SYS_SENDMMSG, ifBits(3, unix.MSG_FASTOPEN, refuse(unix.EPERM))},
 	}
+}
+
+// setID are the bits by which a program runs as its owner or group. What a command
+// leaves in the workspace is agentd's user's on the host.
+const setID = unix.S_ISUID | unix.S_ISGID
+
+// modes keep files from being set-uid or set-gid.
+func modes() []rule {
+	all := append(oldOpen(), rule{unix.SYS_OPENAT, opening(2, 3)})
+	calls := map[uint32]uint32{unix.SYS_FCHMOD: 1, unix.SYS_FCHMODAT: 2, unix.SYS_FCHMODAT2: 2, unix.SYS_MKDIRAT: 2, unix.SYS_MKNODAT: 2}
+	maps.Copy(calls, oldModes())
+	for number, arg := range calls {
+		all = append(all, rule{number, ifBits(arg, setID, refuse(unix.EPERM))})
+	}
+	return all
+}
+
+// opening judges the mode of what an open makes: without these flags there is
+// anything in its place.
+func opening(flags, mode uint32) []bpf.Instruction {
+	const temporary = unix.O_TMPFILE &^ unix.O_DIRECTORY
+	return ifBits(flags, unix.O_CREAT|temporary, ifBits(mode, setID, refuse(unix.EPERM))...)
 }
 
 // socketRule allows TCP, UDP and ping, and the netlink that tells addresses. A

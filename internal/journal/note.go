@@ -63,6 +63,9 @@ const maxNote = 1 << 20
 // ReadNote reads a head file. found is false where there is none; what cannot be
 // read as one is ErrNote, with what to do.
 func ReadNote(path string) (n Note, found bool, err error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return Note{}, false, fmt.Errorf("%w: %s is no regular file; name another", ErrNote, path)
+	}
 	f, err := os.Open(path) //nolint:gosec // the operator's own file
 	if errors.Is(err, fs.ErrNotExist) {
 		return Note{}, false, nil
