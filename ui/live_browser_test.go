@@ -211,3 +211,19 @@ func TestS14WhoIsSignedOutIsTold(t *testing.T) {
 	until(t, tab, `document.querySelector("#live").dataset.state === "out"`)
 	require.Equal(t, "because", eval[string](t, tab, `document.querySelector("form.decide input[name=comment]").value`))
 }
+
+// The page of a call that was approved says how it ended, without a reload.
+func TestAnOutcomeComesByItself(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.log.SetNow(time.Now())
+	call, q := w.ask("a", "Write", `{}`)
+	w.log.Start(call, &q, w.log.Decide(q, w.log.Person("p-dana", "Dana", "reviewer"), events.VerdictApprove, ""))
+	w.settle()
+	browser, complaints := w.browser(t, "ben")
+	tab, _ := w.tab(t, browser, "/requests/"+q.RequestID)
+	until(t, tab, `document.querySelector("#outcome").textContent.includes("has started, and runs")`)
+	w.log.Result(call, events.StatusOK, events.CauseHuman, "wrote it")
+	until(t, tab, `document.querySelector("#outcome").textContent.includes("It ran, with exactly these arguments") && !document.querySelector("#outcome[data-open]")`)
+	require.Empty(t, complaints())
+}

@@ -19,6 +19,9 @@ type outcomeView struct {
 	Result  string // what became of the call
 	Call    string // the path of its page
 	Revoke  *revokeView
+	// Open says that more will become of the call, in this session.
+	Open    bool
+	Session string
 }
 
 // endWords says how a request ended, by whom and when.
@@ -60,6 +63,7 @@ func (c *Console) outcome(ctx context.Context, n *names, id auth.Identity, q pro
 	}
 	o := &outcomeView{
 		Chip: requestChip(&q.Request, c.now()), Words: c.endWords(ctx, n, &q.Request), Call: callPath(q.Session, q.CallKey), Result: resultWords(call),
+		Open: call.Result == nil && q.State == fold.Approved, Session: q.Session,
 	}
 	if call.Result == nil && call.Start == nil && q.State != fold.Approved {
 		o.Result = "It does not run."

@@ -28,6 +28,9 @@ func TestEveryPageSaysWhatIsWrongWithWhatItShows(t *testing.T) {
 			"The views stand still, so pages show what was so before: the disk is full⟦U+202E⟧",
 			"Tools are not shut off from this program (isolation: none): what they run could reach its files.",
 		}},
+		{"no tool can be shut off", "unavailable", projections.Status{}, []string{
+			"This machine cannot shut tools off, so tools that start a process do not run. agentd doctor says what is missing.",
+		}},
 		{"given up, and no room for new ones", "namespaces", projections.Status{Head: 9, Lost: 1, Fault: "there is not room enough"}, []string{
 			"The views stand still, and know nothing of the log: there is not room enough",
 		}},

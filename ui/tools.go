@@ -108,8 +108,9 @@ func (c *Console) tools(w http.ResponseWriter, r *http.Request, id auth.Identity
 		row := toolRowOf(s)
 		if d := c.definedAs(ctx, s.Tool); !row.Other && d.Source != "" {
 			row.From = sourceWords(d.Source)
-			row.Policy, row.Rule = judged(policy, s.Tool, d.Source)
-			row.Standing, _ = standing(accepted.Tools[s.Tool])
+			var changed bool
+			row.Standing, changed = standing(accepted.Tools[s.Tool])
+			row.Policy, row.Rule = judged(policy, s.Tool, d.Source, changed)
 		}
 		v.Rows = append(v.Rows, row)
 	}
@@ -152,14 +153,18 @@ func sourceWords(s events.ToolSource) string {
 	return visible.String(string(s))
 }
 
-// judged is what the policy says of a tool.
-func judged(p projections.PolicyNow, tool string, source events.ToolSource) (c chip, rule string) {
+// judged is what the policy says of a tool, whose definition has changed, and
+// nobody accepted it, or not.
+func judged(p projections.PolicyNow, tool string, source events.ToolSource, changed bool) (c chip, rule string) {
 	effect, rule, _, ok := p.Judge(tool, source)
 	if !ok {
 		return chip{"plain", "", "not known"}, ""
 	}
 	switch effect {
 	case events.EffectAllow:
+		if changed {
+			break // it asks all the same
+		}
 		return chip{"ok", "check", "Free"}, visible.String(rule)
 	case events.EffectDeny:
 		return chip{"no", "cross", "Denied"}, visible.String(rule)

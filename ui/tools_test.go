@@ -43,6 +43,12 @@ func TestToolsShowWhatPolicySaysAndWhatCameOfThem(t *testing.T) {
 		{"Write built in", "People decide required-tools", "1", "1 declined or denied", "100 %", "0 %"},
 		{"Never built in", "Free default", "0", "none", "–", "–"},
 	}, rows(a, ".bars", "Now", "Calls", "How they ended", "Asked", "Approved"))
+
+	w.define(events.DefineTool, "Glob", toolText("Glob", "Is another now."))
+	w.settle()
+	row := rows(w.as("ben").get("/tools"), ".bars", "Now")[1]
+	require.Contains(t, row[0], "Glob built in Changed, not accepted")
+	require.Contains(t, row[1], "People decide", "what is free asks all the same")
 	require.Equal(t, "never", rows(a, ".bars", "Last called")[5][1])
 	require.Equal(t, http.StatusBadRequest, w.as("ben").get("/tools?from=x").status)
 	require.Empty(t, rows(w.as("ben").get("/tools?from=100"), ".bars", "Now"))

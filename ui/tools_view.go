@@ -76,7 +76,7 @@ func (c *Console) tool(w http.ResponseWriter, r *http.Request, id auth.Identity)
 	}
 	if len(list) > 0 {
 		c.note(ctx, id, clip("tool "+name), "")
-		c.describe(ctx, &v, name, list[0])
+		c.describe(ctx, &v, name, list[0], changed)
 	}
 	return c.page(w, r, http.StatusOK, c.shell(id, "Tool", "/tools"), toolPage(v))
 }
@@ -108,7 +108,7 @@ func (w whenView) words() string {
 }
 
 // describe shows the newest definition, and what the policy says of it.
-func (c *Console) describe(ctx context.Context, v *toolView, name string, newest projections.Definition) {
+func (c *Console) describe(ctx context.Context, v *toolView, name string, newest projections.Definition, changed bool) {
 	text, err := c.views.Text(ctx, newest.EventID, newest.Content)
 	if err != nil {
 		v.Definition = &textView{Missing: missing(err)}
@@ -132,7 +132,7 @@ func (c *Console) describe(ctx context.Context, v *toolView, name string, newest
 		v.Words = noPolicy(err)
 	}
 	if effect, rule, why, ok := policy.Judge(name, d.Source); ok {
-		v.Policy, _ = judged(policy, name, d.Source)
+		v.Policy, _ = judged(policy, name, d.Source, changed)
 		v.Words = "The policy says " + string(effect) + " (rule " + visible.String(rule) + "): " + visible.String(why) + "."
 	}
 	v.Facts = append(v.Facts, factView{Name: "Comes from", Value: sourceWords(d.Source)})

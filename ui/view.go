@@ -66,8 +66,11 @@ func banners(isolation string, s projections.Status) []string {
 		}
 		all = append(all, "The views stand still, "+shows+": "+visible.String(s.Fault))
 	}
-	if isolation == "none" {
+	switch isolation {
+	case "none":
 		all = append(all, "Tools are not shut off from this program (isolation: none): what they run could reach its files.")
+	case "unavailable":
+		all = append(all, "This machine cannot shut tools off, so tools that start a process do not run. agentd doctor says what is missing.")
 	}
 	return all
 }

@@ -115,6 +115,18 @@ async function refreshRequest() {
   for (const b of all("[data-decide] button")) b.disabled = true;
 }
 
+// What became of a call that was approved takes the place of what was said of it.
+async function refreshOutcome() {
+  const line = one("#outcome[data-open]");
+  if (!line) return;
+  const answer = await fetch(location.pathname);
+  if (!answer.ok) return;
+  const fresh = one("#outcome", new DOMParser().parseFromString(await answer.text(), "text/html"));
+  if (!fresh || fresh.textContent === line.textContent) return;
+  line.replaceChildren(...fresh.childNodes);
+  if (!fresh.hasAttribute("data-open")) line.removeAttribute("data-open");
+}
+
 // Before the time is over somebody who does not see the clock is told.
 let warned = false;
 setInterval(() => {

@@ -46,13 +46,14 @@ function refresh() {
   clearTimeout(visit);
   visit = 0;
   if (document.hidden) return; // it looks when it is shown
-  Promise.all([refreshQueue(), refreshRequest()]).catch(() => down("lost", wellAt));
+  Promise.all([refreshQueue(), refreshRequest(), refreshOutcome()]).catch(() => down("lost", wellAt));
 }
 document.addEventListener("countersign", ({ detail }) => {
   if (detail.why === "shown") return refresh();
   // A few changes close together are one visit; and not all browsers come in
   // the same moment.
-  if (detail.request || detail.kind === "reset") visit ||= setTimeout(refresh, 60 + Math.random() * 140);
+  const runs = detail.kind === "call" && detail.session === one("#outcome[data-open]")?.dataset.session;
+  if (detail.request || runs || detail.kind === "reset") visit ||= setTimeout(refresh, 60 + Math.random() * 140);
 });
 document.addEventListener("visibilitychange", () => {
   if (document.hidden) return;
