@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"net/url"
 	"strings"
 	"time"
 
@@ -19,7 +20,8 @@ type outcomeView struct {
 	Result  string // what became of the call
 	Call    string // the path of its page
 	Revoke  *revokeView
-	// Open says that more will become of the call, in this session.
+	// Open says that more will become of the call, in this session, escaped as in
+	// paths.
 	Open    bool
 	Session string
 }
@@ -63,7 +65,7 @@ func (c *Console) outcome(ctx context.Context, n *names, id auth.Identity, q pro
 	}
 	o := &outcomeView{
 		Chip: requestChip(&q.Request, c.now()), Words: c.endWords(ctx, n, &q.Request), Call: callPath(q.Session, q.CallKey), Result: resultWords(call),
-		Open: call.Result == nil && q.State == fold.Approved, Session: q.Session,
+		Open: call.Result == nil && q.State == fold.Approved, Session: url.PathEscape(q.Session),
 	}
 	if call.Result == nil && call.Start == nil && q.State != fold.Approved {
 		o.Result = "It does not run."

@@ -52,7 +52,8 @@ document.addEventListener("countersign", ({ detail }) => {
   if (detail.why === "shown") return refresh();
   // A few changes close together are one visit; and not all browsers come in
   // the same moment.
-  const runs = detail.kind === "call" && detail.session === one("#outcome[data-open]")?.dataset.session;
+  const open = one("#outcome[data-open]");
+  const runs = open && detail.kind === "call" && detail.session === decodeURIComponent(open.dataset.session);
   if (detail.request || runs || detail.kind === "reset") visit ||= setTimeout(refresh, 60 + Math.random() * 140);
 });
 document.addEventListener("visibilitychange", () => {
