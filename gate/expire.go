@@ -98,14 +98,14 @@ func (g *Gate) timeOut(ctx context.Context, d deadline) error {
 		return err
 	}
 	if outcomes[0].Reason == fold.ReasonTooEarly {
-		return g.postpone(ctx, d)
+		return g.postpone(ctx, d, g.due, func(q *fold.Request) time.Time { return q.Deadline })
 	}
 	return nil
 }
 
-// postpone waits out what the log's clock, which lags ours, leaves of a
-// request's time.
-func (g *Gate) postpone(ctx context.Context, d deadline) error {
+// postpone waits out what the log's clock, which lags ours, leaves until a time of
+// a request, in the queue that it fell due in.
+func (g *Gate) postpone(ctx context.Context, d deadline, queue *deadlines, until func(*fold.Request) time.Time) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	s, err := g.load(ctx, d.session)
@@ -114,7 +114,7 @@ func (g *Gate) postpone(ctx context.Context, d deadline) error {
 	}
 	defer g.unload(s)
 	if q := s.Requests[d.request]; q != nil {
-		g.due.early(d.request, q.Deadline.Sub(time.UnixMicro(s.Last.LogTime)))
+		queue.early(d.request, until(q).Sub(time.UnixMicro(s.Last.LogTime)))
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func (g *Gate) endLapsed(ctx context.Context, d deadline) error {
 		return err
 	}
 	if outcomes[0].Reason == fold.ReasonTooEarly {
-		return g.postponeLapse(ctx, d)
+		return g.postpone(ctx, d, g.lapses, (*fold.Request).StartBy)
 	}
 	return nil
 }
@@ -81,19 +81,4 @@ func (g *Gate) lapsed(ctx context.Context, d deadline) (p plan, over bool, err e
 		return p, false, nil
 	}
 	return plan{call: *s.Calls[q.CallKey], over: events.CauseTimeout}, true, nil
-}
-
-// postponeLapse waits out what the log's clock, which lags ours, leaves.
-func (g *Gate) postponeLapse(ctx context.Context, d deadline) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	s, err := g.load(ctx, d.session)
-	if err != nil {
-		return err
-	}
-	defer g.unload(s)
-	if q := s.Requests[d.request]; q != nil {
-		g.lapses.early(d.request, q.StartBy().Sub(time.UnixMicro(s.Last.LogTime)))
-	}
-	return nil
 }
