@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"github.com/countersign-dev/countersign/internal/config"
 	"github.com/countersign-dev/countersign/internal/isolate"
@@ -31,7 +33,10 @@ func (s *server) openSandbox(ctx context.Context, hidden []string) error {
 		return s.cfg.Blame("tools", fmt.Errorf("workspace: %w", err))
 	}
 	var err error
-	s.sandbox, err = isolate.New(isolate.Probe(ctx), isolate.Config{Hidden: hidden, Writable: []string{workspace}, Readable: s.programs()})
+	s.sandbox, err = isolate.New(isolate.Probe(ctx), isolate.Config{
+		Hidden: hidden, Writable: []string{workspace}, Readable: s.programs(),
+		Network: isolate.Network(s.cfg.Tools.Network), Ports: s.cfg.Tools.NetworkPorts, OwnPorts: s.ownPorts(),
+	})
 	switch {
 	case errors.Is(err, isolate.ErrCannot):
 		s.isolation, s.hindrance = unavailable, err.Error()
@@ -41,6 +46,17 @@ func (s *server) openSandbox(ctx context.Context, hidden []string) error {
 		s.isolation = s.sandbox.Mode()
 	}
 	return nil
+}
+
+// ownPorts is the port that tools must not reach; the configuration has made sure
+// that it is known where they have a network.
+func (s *server) ownPorts() []uint16 {
+	_, text, _ := net.SplitHostPort(s.cfg.Addr) // parsed before
+	port, err := strconv.ParseUint(text, 10, 16)
+	if err != nil || port == 0 {
+		return nil
+	}
+	return []uint16{uint16(port)}
 }
 
 // programs are the programs of custom tools that are named by a path: they are

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"net"
 	"path/filepath"
 )
 
@@ -13,6 +14,9 @@ func (c Config) check() error {
 			"without auth.users, which is not in this version, agentd listens on loopback only; put a proxy on this machine in front", clip(c.Addr)))
 	}
 	if err := c.checkHeadFile(); err != nil {
+		return err
+	}
+	if err := c.checkNetwork(); err != nil {
 		return err
 	}
 	return c.checkWorkspace()
@@ -35,6 +39,24 @@ func (c Config) checkHeadFile() error {
 	case within(file, resolve(c.Tools.Workspace)):
 		return c.Blame("head-file", fmt.Errorf("expected a file outside of the workspace, found %s in %s: "+
 			"tools must not reach it; choose another folder", clip(c.HeadFile), clip(c.Tools.Workspace)))
+	}
+	return nil
+}
+
+// checkNetwork refuses words about a network that would not hold, and a port of
+// agentd's own that nobody can keep tools away from.
+func (c Config) checkNetwork() error {
+	_, given := c.origins["tools.network"]
+	_, port, _ := net.SplitHostPort(c.Addr) // parsed before
+	switch out := c.Tools.Network == NetworkHost; {
+	case given && c.Tools.Isolation == IsolationNone:
+		return c.Blame("tools.network", errors.New("expected isolation: auto with it, found none: "+
+			"such tools have the network that agentd has; remove network"))
+	case !out && c.Tools.NetworkPorts != nil:
+		return c.Blame("tools.network-ports", errors.New("expected network: host with it; without, commands have no network: add it, or remove network-ports"))
+	case out && port == "0":
+		return c.Blame("addr", errors.New("expected a port, found 0: with tools.network: host, "+
+			"agentd's own port must be known, so that tools are kept from it; choose one"))
 	}
 	return nil
 }

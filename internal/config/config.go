@@ -27,6 +27,9 @@ const (
 
 	IsolationAuto = "auto" // tools that start a process run shut off from agentd, or not at all
 	IsolationNone = "none" // tools run as agentd does
+
+	NetworkNone = "none" // commands have no network
+	NetworkHost = "host" // commands have this machine's, on some TCP ports
 )
 
 // Config is the effective configuration. All paths are absolute.
@@ -67,10 +70,15 @@ type Model struct {
 
 // Tools says what agents may ask to run.
 type Tools struct {
-	Workspace string   // the folder that file tools cannot leave
-	Isolation string   // IsolationAuto or IsolationNone
-	Builtin   []string // which of Read, Write, Edit, Bash are offered, in order
-	Custom    []CustomTool
+	Workspace string // the folder that file tools cannot leave
+	Isolation string // IsolationAuto or IsolationNone
+	// Network is NetworkNone or NetworkHost; it means nothing without isolation.
+	Network string
+	// NetworkPorts are the TCP ports that commands may connect to with NetworkHost,
+	// at any address; 53, 80 and 443 where none is given.
+	NetworkPorts []uint16
+	Builtin      []string // which of Read, Write, Edit, Bash are offered, in order
+	Custom       []CustomTool
 }
 
 // CustomTool is a tool that is a command: arguments on stdin, result on stdout.
@@ -137,6 +145,7 @@ func defaults(base string) Config {
 		Tools: Tools{
 			Workspace: filepath.Join(base, "workspace"),
 			Isolation: IsolationAuto,
+			Network:   NetworkNone,
 			Builtin:   builtinTools(),
 		},
 		Chat: Chat{

@@ -52,6 +52,8 @@ func (d decoder) setting(v value, s setting) error {
 		read = v.number
 	case s.truth:
 		read = v.truthText
+	case s.span:
+		read = v.durationText
 	}
 	text, err := read()
 	if err != nil {
@@ -71,9 +73,6 @@ func (d decoder) chat(v value) error {
 
 func (d decoder) hitl(v value) error {
 	h := &d.c.Chat.HITL
-	wait := func(least, most time.Duration) func(string) (time.Duration, error) {
-		return func(s string) (time.Duration, error) { return parseDuration(s, least, most) }
-	}
 	return v.read(fields{
 		"required-tools": func(v value) error {
 			h.RequiredSet = true
@@ -81,8 +80,8 @@ func (d decoder) hitl(v value) error {
 		},
 		"allowed-tools":      intoList(&h.AllowedTools, parseLabel),
 		"denied-tools":       intoList(&h.DeniedTools, parseLabel),
-		"timeout":            into(&h.Timeout, wait(time.Millisecond, maxWait)),
-		"heartbeat-interval": into(&h.HeartbeatInterval, wait(10*time.Millisecond, 5*time.Minute)),
+		"timeout":            intoDuration(&h.Timeout, time.Millisecond, maxWait),
+		"heartbeat-interval": intoDuration(&h.HeartbeatInterval, 10*time.Millisecond, 5*time.Minute),
 		"non-streaming":      refuse,
 		"rules":              refuse,
 	})

@@ -35,6 +35,8 @@ type modelForm struct {
 type toolsForm struct {
 	Workspace string       `json:"workspace"`
 	Isolation string       `json:"isolation"`
+	Network   string       `json:"network,omitempty"`
+	Ports     []uint16     `json:"network-ports,omitempty"`
 	Builtin   []string     `json:"builtin"`
 	Custom    []customForm `json:"custom,omitempty"`
 }
@@ -87,7 +89,10 @@ func (c Config) form() form {
 	f := form{
 		Addr: c.Addr, PublicURL: c.PublicURL, AllowedOrigins: c.AllowedOrigins, DataDir: c.DataDir, Bus: c.Bus,
 		StartWithin: short(c.StartWithin),
-		Tools:       toolsForm{Workspace: c.Tools.Workspace, Isolation: c.Tools.Isolation, Builtin: c.Tools.Builtin},
+		Tools: toolsForm{
+			Workspace: c.Tools.Workspace, Isolation: c.Tools.Isolation,
+			Network: c.Tools.Network, Ports: c.Tools.NetworkPorts, Builtin: c.Tools.Builtin,
+		},
 		Chat: chatForm{
 			System: c.Chat.System, MaxRounds: c.Chat.MaxRounds, MaxToolCalls: c.Chat.MaxToolCalls, MaxResultBytes: c.Chat.MaxResultBytes,
 			HITL: hitlForm{
@@ -97,6 +102,9 @@ func (c Config) form() form {
 		},
 		LogMetrics: c.ExportLogMetrics, HeadFile: c.HeadFile,
 		Log: logForm{Level: strings.ToLower(c.Log.Level.String()), Format: c.Log.Format},
+	}
+	if c.Tools.Isolation == IsolationNone {
+		f.Tools.Network = "" // whoever is not shut off has what agentd has
 	}
 	if c.Chat.HITL.RequiredSet {
 		f.Chat.HITL.RequiredTools = &c.Chat.HITL.RequiredTools

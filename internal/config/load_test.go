@@ -17,7 +17,7 @@ func TestDefaultsRunTheProduct(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, Config{
 		Addr: "127.0.0.1:8080", DataDir: filepath.Join(dir, "data"), Bus: "embedded", StartWithin: 5 * time.Minute,
-		Tools: Tools{Workspace: filepath.Join(dir, "workspace"), Isolation: "auto", Builtin: []string{"Read", "Write", "Edit", "Bash"}},
+		Tools: Tools{Workspace: filepath.Join(dir, "workspace"), Isolation: "auto", Network: "none", Builtin: []string{"Read", "Write", "Edit", "Bash"}},
 		Chat: Chat{MaxRounds: 50, MaxToolCalls: 200, MaxResultBytes: 65536, HITL: HITL{
 			Timeout: 3 * time.Minute, HeartbeatInterval: 15 * time.Second,
 		}},
@@ -46,7 +46,7 @@ func TestEveryKey(t *testing.T) {
 			{Name: "demo", Provider: "script", File: filepath.Join(dir, "scenario.yaml")},
 		},
 		Tools: Tools{
-			Workspace: filepath.Join(filepath.Dir(dir), "work"), Isolation: "none", Builtin: []string{"Read", "Bash"},
+			Workspace: filepath.Join(filepath.Dir(dir), "work"), Isolation: "auto", Network: "host", NetworkPorts: []uint16{53, 443}, Builtin: []string{"Read", "Bash"},
 			Custom: []CustomTool{{
 				Name: "Deploy", Description: "Deploys to \"env\": staging or production.\n",
 				Schema: json.RawMessage(`{"type":"object","properties":{"env":{"type":"string","enum":["staging","production"],"default":"1"},` +

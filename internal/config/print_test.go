@@ -14,7 +14,7 @@ func TestPrintLoadsAgain(t *testing.T) {
 	full, err := os.ReadFile("testdata/full.yaml")
 	require.NoError(t, err)
 	for name, file := range map[string]string{
-		"defaults": "{}\n", "full": string(full), "empty required-tools": "chat: {hitl: {required-tools: []}}\n", "no tools": "tools: {builtin: []}\n",
+		"defaults": "{}\n", "full": string(full), "empty required-tools": "chat: {hitl: {required-tools: []}}\n", "no tools": "tools: {builtin: []}\n", "no isolation": "tools: {isolation: none}\n",
 	} {
 		c, dir, err := load(t, source{file: file})
 		require.NoError(t, err, name)

@@ -11,6 +11,7 @@ type setting struct {
 	key   string // dotted, as in the file
 	whole bool   // a whole number in the file; text otherwise
 	truth bool   // true or false in the file
+	span  bool   // a duration
 	usage string // for --help
 	set   func(c *Config, text, base string) error
 }
@@ -50,7 +51,7 @@ func settings() []setting {
 			c.Bus, err = parseBuilt(s, []string{BusEmbedded, BusMemory}, "kafka")
 			return err
 		}},
-		{key: "start-within", usage: "an approval lapses after this `duration` without a start (5m)", set: func(c *Config, s, _ string) (err error) {
+		{key: "start-within", span: true, usage: "an approval lapses after this `duration` without a start (5m)", set: func(c *Config, s, _ string) (err error) {
 			c.StartWithin, err = parseDuration(s, time.Millisecond, maxWait)
 			return err
 		}},

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,12 +17,45 @@ func (d decoder) tools(v value) error {
 		"isolation": into(&t.Isolation, func(s string) (string, error) {
 			return parseOneOf(s, IsolationAuto, IsolationNone)
 		}),
+		"network": into(&t.Network, func(s string) (string, error) {
+			return parseOneOf(s, NetworkNone, NetworkHost)
+		}),
+		"network-ports": func(v value) error { return readPorts(v, &t.NetworkPorts) },
 		"builtin": intoList(&t.Builtin, func(s string) (string, error) {
 			return parseOneOf(s, builtinTools()...)
 		}),
 		"custom": d.custom,
 		"mcp":    refuse,
 	})
+}
+
+// maxPorts bounds what every start says of the network.
+const maxPorts = 32
+
+// readPorts reads a list of TCP ports. An empty one would say host and mean none.
+func readPorts(v value, ports *[]uint16) error {
+	elements, err := v.list()
+	if err != nil {
+		return err
+	}
+	if len(elements) == 0 || len(elements) > maxPorts {
+		return v.errorf("expected 1 to %d TCP ports, found %d; remove the key for 53, 80 and 443", maxPorts, len(elements))
+	}
+	for _, element := range elements {
+		digits, err := element.number()
+		if err != nil {
+			return err
+		}
+		port, err := parseWhole(digits, 1, math.MaxUint16)
+		if err != nil {
+			return element.wrap(err)
+		}
+		if slices.Contains(*ports, uint16(port)) { //nolint:gosec // within the bounds above
+			return element.errorf("expected each port once, found %d again", port)
+		}
+		*ports = append(*ports, uint16(port)) //nolint:gosec // within the bounds above
+	}
+	return nil
 }
 
 func (d decoder) custom(v value) error {
@@ -45,13 +79,11 @@ func (d decoder) custom(v value) error {
 func (d decoder) customTool(v value) (CustomTool, error) {
 	t := CustomTool{Timeout: time.Minute}
 	err := v.read(fields{
-		"name":        into(&t.Name, parseToolName),
-		"description": into(&t.Description, parseText),
-		"schema":      func(v value) (err error) { t.Schema, err = readSchema(v); return err },
-		"command":     func(v value) error { return d.command(v, &t.Command) },
-		"timeout": into(&t.Timeout, func(s string) (time.Duration, error) {
-			return parseDuration(s, time.Millisecond, 24*time.Hour)
-		}),
+		"name":          into(&t.Name, parseToolName),
+		"description":   into(&t.Description, parseText),
+		"schema":        func(v value) (err error) { t.Schema, err = readSchema(v); return err },
+		"command":       func(v value) error { return d.command(v, &t.Command) },
+		"timeout":       intoDuration(&t.Timeout, time.Millisecond, 24*time.Hour),
 		"return-direct": func(v value) (err error) { t.ReturnDirect, err = v.truth(); return err },
 	})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -133,6 +134,15 @@ func (v value) truthText() (string, error) {
 	return strconv.FormatBool(truth), err
 }
 
+// durationText returns text that may be a duration. A bare number is the usual
+// mistake, and not a matter of quotes.
+func (v value) durationText() (string, error) {
+	if v.node.Kind == yaml.ScalarNode && (v.node.ShortTag() == "!!int" || v.node.ShortTag() == "!!float") {
+		return "", v.errorf("expected a duration such as 90s or 3m, found %s without a unit", clip(v.node.Value))
+	}
+	return v.text()
+}
+
 // found names what is there instead.
 func (v value) found() string {
 	switch {
@@ -167,6 +177,16 @@ func parsed[T any](v value, target *T, parse func(string) (T, error)) error {
 // into makes a reader of text out of a parser and its target.
 func into[T any](target *T, parse func(string) (T, error)) func(value) error {
 	return func(v value) error { return parsed(v, target, parse) }
+}
+
+// intoDuration makes a reader of a duration out of its bounds and its target.
+func intoDuration(target *time.Duration, least, most time.Duration) func(value) error {
+	return func(v value) error {
+		if _, err := v.durationText(); err != nil {
+			return err
+		}
+		return parsed(v, target, func(s string) (time.Duration, error) { return parseDuration(s, least, most) })
+	}
 }
 
 // intoList makes a reader of a list of distinct texts. An empty list is not nil.

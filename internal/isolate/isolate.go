@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -86,7 +87,7 @@ type Sandbox struct {
 // New returns a sandbox, or says why there can be none: ErrCannot or ErrConfig.
 func New(m Machine, c Config) (*Sandbox, error) {
 	c = c.withDefaults()
-	if err := m.cannot(); err != nil {
+	if err := m.cannot(c.Network); err != nil {
 		return nil, err
 	}
 	if err := c.check(); err != nil {
@@ -100,8 +101,18 @@ func New(m Machine, c Config) (*Sandbox, error) {
 }
 
 // Mode is how commands are shut off, for tool_started: the version of the
-// measures that the package comment lists, and the network.
-func (s *Sandbox) Mode() string { return "linux/1;network=" + string(s.config.Network) }
+// measures that the package comment lists, and the network with its ports.
+func (s *Sandbox) Mode() string {
+	mode := "linux/1;network=" + string(s.config.Network)
+	if s.config.Network == NetworkNone {
+		return mode
+	}
+	ports := make([]string, len(s.config.Ports))
+	for i, port := range s.config.Ports {
+		ports[i] = strconv.Itoa(int(port))
+	}
+	return mode + ":" + strings.Join(ports, ",")
+}
 
 func (c Config) withDefaults() Config {
 	c.Network = cmp.Or(c.Network, NetworkNone)

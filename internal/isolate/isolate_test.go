@@ -36,6 +36,10 @@ func TestNewRefusesWhatWouldNotIsolate(t *testing.T) {
 			machine: isolate.Machine{Parts: []isolate.Part{{Name: "seccomp", Needed: true, Detail: "gone", Remedy: "get it"}, {Name: "other"}}},
 			is:      isolate.ErrCannot, says: "seccomp: gone (get it)",
 		},
+		"a kernel without rules for TCP": {
+			machine: isolate.Machine{Parts: []isolate.Part{{Name: "network host", Detail: "none", Remedy: "a newer one"}}},
+			config:  isolate.Config{Network: isolate.NetworkHost}, is: isolate.ErrCannot, says: "network host: none (a newer one)",
+		},
 		"a relative path":             {config: isolate.Config{Hidden: []string{"data"}}, says: `"data" must be absolute`},
 		"a NUL byte":                  {config: isolate.Config{Writable: []string{"/a\x00b"}}, says: "must be absolute"},
 		"a workspace that is missing": {config: isolate.Config{Writable: []string{dir + "/none"}}, says: "no such file"},
@@ -73,7 +77,7 @@ func TestNewTakesWhatIsolates(t *testing.T) {
 		mode   string
 	}{
 		"neighbours":            {isolate.Config{Writable: []string{work}, Hidden: []string{dir + "/data", dir + "/work-data"}}, "linux/1;network=none"},
-		"the host's network":    {isolate.Config{Network: isolate.NetworkHost, OwnPorts: []uint16{8080}}, "linux/1;network=host"},
+		"the host's network":    {isolate.Config{Network: isolate.NetworkHost, OwnPorts: []uint16{8080}}, "linux/1;network=host:53,80,443"},
 		"an own port, unneeded": {isolate.Config{Ports: []uint16{8080}, OwnPorts: []uint16{8080}}, "linux/1;network=none"},
 	} {
 		t.Run(name, func(t *testing.T) {

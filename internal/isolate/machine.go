@@ -35,13 +35,21 @@ func (m Machine) Missing() []Part {
 	return missing
 }
 
-// cannot says what is missing as an error, or nil. A machine that nobody
-// probed can do nothing.
-func (m Machine) cannot() error {
+// networkPart names the part that NetworkHost needs, and nothing else does.
+const networkPart = "network host"
+
+// cannot says what is missing for a network as an error, or nil. A machine that
+// nobody probed can do nothing.
+func (m Machine) cannot(network Network) error {
 	if len(m.Parts) == 0 {
 		return fmt.Errorf("%w: it was not probed", ErrCannot)
 	}
 	missing := m.Missing()
+	for _, p := range m.Parts {
+		if network == NetworkHost && p.Name == networkPart && !p.OK {
+			missing = append(missing, p)
+		}
+	}
 	if len(missing) == 0 {
 		return nil
 	}

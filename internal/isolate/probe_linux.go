@@ -95,11 +95,11 @@ func seccomp() Part {
 
 // hostNetwork says whether NetworkHost can be asked for.
 func hostNetwork() Part {
-	p := Part{Name: "network host", Detail: "tools can be let out to some TCP ports and not to agentd's"}
+	p := Part{Name: networkPart, Detail: "tools can be let out to some TCP ports and not to agentd's"}
 	version, err := landVersion()
 	p.OK = err == nil && version >= landWithNet
 	if !p.OK {
-		p.Detail, p.Remedy = "tools cannot be let out without reaching agentd", "Linux 6.7 or later, for Landlock version 4; tools.network: none needs nothing"
+		p.Detail, p.Remedy = "tools cannot be let out without reaching agentd", "Linux 6.7 or later, for Landlock version 4; tools.network: none does without"
 	}
 	return p
 }
